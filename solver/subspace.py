@@ -1,0 +1,128 @@
+"""Subspaces: all positions with the same stones on board and in hand.
+
+Written ``own-opponent``, with stones in hand ``own-opponent+own_hand-opponent_hand``, seen from
+the side to move.  The *twin* has the two sides exchanged; a subspace of the moving phase and its
+twin form a pair, share one index and one file, and lead into each other by quiet moves.
+
+    5-4 <-> 4-5           a pair, named after the twin with more own stones
+    3-4+6-5               placing: who is to move follows from the hands, so it stands alone
+"""
+
+import re
+from math import comb
+from typing import NamedTuple
+
+from .errors import InputError
+from .variant import MIN_STONES, Variant
+
+
+class Subspace(NamedTuple):
+    """Stones on board and in hand of the side to move (own) and the other side (opponent)."""
+
+    own: int
+    opponent: int
+    own_hand: int = 0
+    opponent_hand: int = 0
+
+    @property
+    def name(self) -> str:
+        hands = f"+{self.own_hand}-{self.opponent_hand}" if self.is_placing else ""
+        return f"{self.own}-{self.opponent}{hands}"
+
+    @property
+    def twin(self) -> "Subspace":
+        return Subspace(self.opponent, self.own, self.opponent_hand, self.own_hand)
+
+    @property
+    def is_placing(self) -> bool:
+        """Whether any stone is still in hand."""
+        return bool(self.own_hand or self.opponent_hand)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the side to move has too few stones left: every position in it is lost in 0."""
+        return self.own + self.own_hand < MIN_STONES
+
+    @property
+    def rows_are_own(self) -> bool:
+        """Whether the index takes its rows from the side to move (else from the other side).
+
+        Rows come from the side with more stones on board, from the side to move when equal.
+        """
+        return self.own >= self.opponent
+
+    @property
+    def stones_on_board(self) -> int:
+        return self.own + self.opponent
+
+
+def solved_together(variant: Variant, subspace: Subspace) -> tuple[Subspace, ...]:
+    """The subspaces that share one file and one retrograde pass with this one, the file's name first.
+
+    A pair where quiet moves lead from one to the other and back; a subspace alone where there are
+    none (placing without sliding) or where it is its own twin.
+    """
+    if subspace.is_placing and not variant.place_and_slide or subspace == subspace.twin:
+        return (subspace,)
+    return tuple(sorted((subspace, subspace.twin), reverse=True))
+
+
+def parse_subspace(text: str, variant: Variant) -> Subspace:
+    """Reads ``5-4`` or ``3-4+6-5`` and checks that the variant can have such a subspace."""
+    match = re.fullmatch(r"(\d{1,2})-(\d{1,2})(?:\+(\d{1,2})-(\d{1,2}))?", text.strip())
+    if not match:
+        raise InputError(f"{text!r} is no subspace; write 5-4, or 3-4+6-5 with stones in hand")
+    subspace = Subspace(*(int(g or 0) for g in match.groups()))
+    for on_board, hand in (subspace[::2], subspace[1::2]):
+        if not MIN_STONES <= on_board + hand <= variant.stones:
+            raise InputError(
+                f"{variant.name} has no subspace {text}: a side has {MIN_STONES} to {variant.stones} "
+                "stones on board and in hand"
+            )
+    return subspace
+
+
+def moving_pairs(variant: Variant) -> list[Subspace]:
+    """The pairs of the moving phase in an order in which every conversion leads to an earlier one."""
+    sizes = range(MIN_STONES, variant.stones + 1)
+    pairs = [Subspace(a, b) for a in sizes for b in sizes if a >= b]
+    return sorted(pairs, key=lambda s: (s.stones_on_board, s.own))
+
+
+def count_canonical(variant: Variant, subspace: Subspace) -> int:
+    """Positions of a subspace that are distinct under the board's symmetries, by Burnside's lemma.
+
+    A symmetry with cycles of lengths l1, l2, ... fixes as many positions as there are ways to colour
+    whole cycles: the coefficient of x^own y^opponent in the product of (1 + x^l + y^l).
+    """
+    total = 0
+    for symmetry in variant.board.symmetries:
+        ways = {(0, 0): 1}
+        for length in _cycle_lengths(symmetry):
+            grown = dict(ways)
+            for (own, opponent), n in ways.items():
+                for key in ((own + length, opponent), (own, opponent + length)):
+                    if key[0] <= subspace.own and key[1] <= subspace.opponent:
+                        grown[key] = grown.get(key, 0) + n
+            ways = grown
+        total += ways.get((subspace.own, subspace.opponent), 0)
+    return total // len(variant.board.symmetries)
+
+
+def count_raw(variant: Variant, subspace: Subspace) -> int:
+    """Positions of a subspace without symmetry."""
+    n = variant.board.n_points
+    return comb(n, subspace.own) * comb(n - subspace.own, subspace.opponent)
+
+
+def _cycle_lengths(symmetry: tuple[int, ...]) -> list[int]:
+    lengths, seen = [], set()
+    for start in range(len(symmetry)):
+        length, p = 0, start
+        while p not in seen:
+            seen.add(p)
+            p = symmetry[p]
+            length += 1
+        if length:
+            lengths.append(length)
+    return lengths

@@ -1,0 +1,119 @@
+"""The value code: one unsigned integer per slot that holds outcome and depth.
+
+A value is seen from the side to move.  DTW (depth to win) counts plies to the end of the game,
+the winner hurrying and the loser delaying; 0 means already lost, wins are odd, losses even.
+The code orders values by how much the side to move likes them, so the best of several turns is
+a plain maximum:
+
+    width 1 byte     0    1    2  ...  127 | 128  | 129 ...  254  255
+    meaning         L0   L2   L4  ... L254 | draw | W253 ...  W3   W1
+
+With a width of two bytes the same picture has its draw at 32768.  ``seen_by_mover`` turns the
+value of a position into the value of the turn that leads to it, one ply earlier.
+
+This module is the only owner of the code: everything else asks it.  It needs no numba; kernels
+compile ``seen_by_mover`` for themselves.
+"""
+
+from enum import Enum
+
+import numpy as np
+
+from .errors import DepthOverflowError
+
+
+class Outcome(str, Enum):
+    """Outcome for the side to move.  UNKNOWN stands where a table is missing; it is never a draw."""
+
+    WIN = "win"
+    DRAW = "draw"
+    LOSS = "loss"
+    UNKNOWN = "unknown"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+#: Code of "the side to move has already lost", also the neutral element of ``max``.
+LOST = 0
+
+DTYPES = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16)}
+
+
+def draw_code(width: int) -> int:
+    """Code of a draw for tables of ``width`` bytes per slot."""
+    return 1 << (8 * width - 1)
+
+
+def top_code(width: int) -> int:
+    """Code of a win in one ply, the largest code of that width."""
+    return (1 << (8 * width)) - 1
+
+
+def max_depth(width: int) -> int:
+    """Deepest loss whose parent's win still fits: 252 plies for one byte."""
+    return 2 * (draw_code(width) - 2)
+
+
+def encode(outcome: Outcome, depth: int | None, width: int) -> int:
+    """Code of an outcome with its DTW in plies (ignored for a draw).
+
+    >>> encode(Outcome.WIN, 1, 1), encode(Outcome.LOSS, 0, 1), encode(Outcome.DRAW, None, 1)
+    (255, 0, 128)
+    """
+    if outcome is Outcome.DRAW:
+        return draw_code(width)
+    if depth is None or depth < 0 or depth % 2 != (outcome is Outcome.WIN):
+        raise ValueError(f"a {outcome} cannot have depth {depth}")
+    if depth > max_depth(width) + 1:
+        raise DepthOverflowError(f"{depth} plies do not fit {width} byte(s) per slot")
+    return top_code(width) - depth // 2 if outcome is Outcome.WIN else depth // 2
+
+
+def decode(code: int, width: int) -> tuple[Outcome, int | None]:
+    """Outcome and DTW in plies (None for a draw) of a code.
+
+    >>> decode(254, 1), decode(13, 1), decode(128, 1)
+    ((<Outcome.WIN: 'win'>, 3), (<Outcome.LOSS: 'loss'>, 26), (<Outcome.DRAW: 'draw'>, None))
+    """
+    draw = draw_code(width)
+    code = int(code)
+    if code == draw:
+        return Outcome.DRAW, None
+    if code > draw:
+        return Outcome.WIN, 2 * (top_code(width) - code) + 1
+    return Outcome.LOSS, 2 * code
+
+
+def code_of_depth(depth: int, width: int) -> int:
+    """Code of the decided value with that DTW: odd depths are wins, even ones losses."""
+    return encode(Outcome.WIN if depth % 2 else Outcome.LOSS, depth, width)
+
+
+def seen_by_mover(code, draw):
+    """Value, for the side that moves into a position, of that turn, from the position's ``code``.
+
+    ``draw`` is the draw code of the width.  Works on ints and, compiled, inside kernels:
+    a loss in d becomes a win in d + 1, a win in d a loss in d + 1, a draw stays.
+
+    >>> seen_by_mover(0, 128), seen_by_mover(255, 128), seen_by_mover(128, 128)
+    (255, 1, 128)
+    """
+    if code < draw:
+        return 2 * draw - 1 - code
+    return 2 * draw - code
+
+
+def outcome_counts(histogram: np.ndarray) -> tuple[int, int, int]:
+    """Wins, losses and draws in a histogram over all codes (length 256 or 65536)."""
+    draw = len(histogram) // 2
+    return int(histogram[draw + 1 :].sum()), int(histogram[:draw].sum()), int(histogram[draw])
+
+
+def deepest(histogram: np.ndarray) -> tuple[int, int]:
+    """Longest win and longest loss in plies that occur in a histogram; 0 where there is none."""
+    draw = len(histogram) // 2
+    wins = np.flatnonzero(histogram[draw + 1 :])
+    losses = np.flatnonzero(histogram[:draw])
+    longest_win = 2 * (len(histogram) - 1 - (draw + 1 + int(wins[0]))) + 1 if len(wins) else 0
+    return longest_win, 2 * int(losses[-1]) if len(losses) else 0
