@@ -47,9 +47,11 @@ class Subspace(NamedTuple):
     def rows_are_own(self) -> bool:
         """Whether the index takes its rows from the side to move (else from the other side).
 
-        Rows come from the side with more stones on board, from the side to move when equal.
+        Rows come from the side with more stones on board; when equal, from the one with more in hand;
+        when that is equal too, from the side to move.  With this choice a placement leads to a table with
+        the same row side, and so does a capture, but for one subspace in three.
         """
-        return self.own >= self.opponent
+        return (self.own, self.own_hand) >= (self.opponent, self.opponent_hand)
 
     @property
     def stones_on_board(self) -> int:
@@ -80,6 +82,52 @@ def parse_subspace(text: str, variant: Variant) -> Subspace:
                 "stones on board and in hand"
             )
     return subspace
+
+
+def conversions(variant: Variant, subspace: Subspace) -> list[Subspace]:
+    """The subspaces that a single capture or placement leads to, finished ones (`is_over`) left out.
+
+    Counts alone decide: a capture needs three stones of the mover on board after the turn and one to remove.
+    """
+    found = set()
+    own, opponent, own_hand, opponent_hand = subspace
+    if own_hand and subspace.stones_on_board < variant.board.n_points:
+        found.add(Subspace(opponent, own + 1, opponent_hand, own_hand - 1))
+        if own + 1 >= MIN_STONES and opponent:
+            found.add(Subspace(opponent - 1, own + 1, opponent_hand, own_hand - 1))
+    if (not own_hand or variant.place_and_slide) and own >= MIN_STONES and opponent:
+        found.add(Subspace(opponent - 1, own, opponent_hand, own_hand))
+    return sorted(s for s in found if not s.is_over)
+
+
+def dependencies(variant: Variant, subspace: Subspace) -> list[Subspace]:
+    """The files that must be finished before this one can be solved, by the subspace they are named after."""
+    together = solved_together(variant, subspace)
+    needed = {solved_together(variant, c)[0] for s in together for c in conversions(variant, s)}
+    return sorted(needed - {together[0]})
+
+
+def start_subspace(variant: Variant) -> Subspace:
+    """The subspace of the empty board."""
+    return Subspace(0, 0, variant.stones, variant.stones)
+
+
+def placing_subspaces(variant: Variant) -> list[Subspace]:
+    """All subspaces with stones in hand that can arise from the empty board, in an order fit for building.
+
+    Found by following turns from the empty board on the counts alone: a placement, a placement or slide that
+    captures (see `conversions`), and where a turn may slide, one that does not.  Each file once.
+    """
+    found, open_ones = set(), [start_subspace(variant)]
+    while open_ones:
+        subspace = open_ones.pop()
+        if subspace not in found and subspace.is_placing:
+            found.add(subspace)
+            open_ones += conversions(variant, subspace)
+            if variant.place_and_slide and subspace.own:
+                open_ones.append(subspace.twin)
+    files = {solved_together(variant, s)[0] for s in found}
+    return sorted(files, key=lambda s: (s.own_hand + s.opponent_hand, s.stones_on_board, s))
 
 
 def moving_pairs(variant: Variant) -> list[Subspace]:

@@ -1,0 +1,120 @@
+"""Bit extraction and deposit on masks of up to 24 bits.
+
+``extract(value, mask)`` packs the bits of ``value`` that ``mask`` selects into the low end, ``deposit``
+is its inverse: x86's pext and pdep.  Where the processor has them they compile to one instruction;
+everywhere else (arm64, or numba switched off) ``*_twin``, made of byte tables, does the same.
+Both are tested to agree.  ``MORRIS_NO_PEXT=1`` selects the twin everywhere.
+"""
+
+import os
+import platform
+
+import numpy as np
+from llvmlite import binding
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+from .jit import JIT_DISABLED, inlined
+
+
+def _byte_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Extraction and deposit for all pairs (mask byte, value byte), and the mask bytes' bit counts."""
+    extracted = np.zeros((256, 256), np.uint8)
+    deposited = np.zeros((256, 256), np.uint8)
+    values = np.arange(256)
+    for mask in range(256):
+        n = 0
+        for bit in range(8):
+            if mask >> bit & 1:
+                extracted[mask] |= ((values >> bit & 1) << n).astype(np.uint8)
+                deposited[mask] |= ((values >> n & 1) << bit).astype(np.uint8)
+                n += 1
+    return extracted, deposited, np.array([m.bit_count() for m in range(256)], np.int64)
+
+
+_EXTRACTED, _DEPOSITED, _COUNTS = _byte_tables()
+
+
+@inlined
+def extract_twin(value, mask):
+    """Byte-table extraction; ``value`` and ``mask`` are int64 below 2**24."""
+    m0, m1, m2 = mask & 255, (mask >> 8) & 255, (mask >> 16) & 255
+    n0 = _COUNTS[m0]
+    low = np.int64(_EXTRACTED[m0, value & 255])
+    middle = np.int64(_EXTRACTED[m1, (value >> 8) & 255])
+    high = np.int64(_EXTRACTED[m2, (value >> 16) & 255])
+    return low | (middle << n0) | (high << (n0 + _COUNTS[m1]))
+
+
+@inlined
+def deposit_twin(value, mask):
+    """Byte-table deposit; ``value`` and ``mask`` are int64 below 2**24."""
+    m0, m1, m2 = mask & 255, (mask >> 8) & 255, (mask >> 16) & 255
+    n0 = _COUNTS[m0]
+    n1 = n0 + _COUNTS[m1]
+    low = np.int64(_DEPOSITED[m0, value & 255])
+    middle = np.int64(_DEPOSITED[m1, (value >> n0) & 255])
+    high = np.int64(_DEPOSITED[m2, (value >> n1) & 255])
+    return low | (middle << 8) | (high << 16)
+
+
+def _instruction(llvm_name: str):
+    @intrinsic
+    def call(typingctx, value, mask):
+        def codegen(context, builder, signature, args):
+            i64 = ir.IntType(64)
+            function = builder.module.declare_intrinsic(
+                llvm_name, (), ir.FunctionType(i64, (i64, i64))
+            )
+            return builder.call(function, args)
+
+        return types.int64(types.int64, types.int64), codegen
+
+    return call
+
+
+@intrinsic
+def _count_trailing_zeros(typingctx, value):
+    def codegen(context, builder, signature, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), codegen
+
+
+@inlined
+def lowest_bit_compiled(value):
+    return _count_trailing_zeros(np.int64(value))
+
+
+def lowest_bit_twin(value):
+    return (int(value) & -int(value)).bit_length() - 1
+
+
+#: Number of the lowest bit set in a value that is not 0.
+lowest_bit = lowest_bit_twin if JIT_DISABLED else lowest_bit_compiled
+
+_pext = _instruction("llvm.x86.bmi.pext.64")
+_pdep = _instruction("llvm.x86.bmi.pdep.64")
+
+
+@inlined
+def extract_instruction(value, mask):
+    return _pext(np.int64(value), np.int64(mask))
+
+
+@inlined
+def deposit_instruction(value, mask):
+    return _pdep(np.int64(value), np.int64(mask))
+
+
+def has_instructions() -> bool:
+    """Whether this processor has pext and pdep and compiled code may use them."""
+    if JIT_DISABLED or platform.machine().lower() not in ("x86_64", "amd64"):
+        return False
+    return bool(binding.get_host_cpu_features().get("bmi2"))
+
+
+USES_INSTRUCTIONS = has_instructions() and not os.environ.get("MORRIS_NO_PEXT")
+extract = extract_instruction if USES_INSTRUCTIONS else extract_twin
+deposit = deposit_instruction if USES_INSTRUCTIONS else deposit_twin

@@ -1,0 +1,267 @@
+"""Building tables: what is missing, in which order, within which memory, and how to go on after a stop.
+
+A build walks the files in an order in which every conversion leads to a finished one, solves each and writes it while
+the next is being solved.  Finished files are kept; an interrupted one leaves nothing behind but a name that the next
+build removes.  One build at a time works in a folder; readers are never disturbed.
+"""
+
+import fcntl
+import os
+import shutil
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from .conversions import shape_of
+from .errors import DepthOverflowError, MorrisError, ResourceError
+from .jit import Workers
+from .reindex import exchanged, widened
+from .retrograde import FRONTIER_LIMIT, MOST_DEPTHS, solve_together
+from .store import UNFINISHED, TableStore, require_writable, table_folder, write_tables
+from .subspace import (
+    Subspace, count_canonical, dependencies, moving_pairs, placing_subspaces, solved_together,
+)  # fmt: skip
+from .symmetry import orbits
+from .tally import histograms
+from .values import DTYPES, draw_code, max_depth
+from .variant import Variant
+
+#: Slots a second and worker, measured on a 2.6 GHz server core, for estimates only.
+MOVING_RATE, PLACING_RATE = 11e6, 30e6
+#: Bits a slot on disk, measured over all tables of the standard game, for estimates only.
+STORED_BITS = 2.6
+#: Interpreter, compiled kernels and orbit tables.
+BASE_MEMORY = 500 << 20
+
+
+class Progress:
+    """What a build reports; the command line draws it, others may ignore it."""
+
+    def begin(self, subspace: Subspace, positions: int) -> None:
+        """A file's solution begins; ``positions`` are canonical."""
+
+    def share(self, share: float) -> None:
+        """How much of it is done, between 0 and 1."""
+
+    def done(self, subspace: Subspace, positions: int, seconds: float) -> None:
+        """It is solved (and being written)."""
+
+
+def plan(variant: Variant, store: TableStore, targets: list[Subspace]) -> list[Subspace]:
+    """The files to build, in order, so that all targets are there in the end; each named by its first subspace."""
+    order: list[Subspace] = []
+    seen: set[Subspace] = set()
+
+    def visit(file: Subspace) -> None:
+        if file in seen or store.has(file):
+            return
+        seen.add(file)
+        for needed in dependencies(variant, file):
+            visit(needed)
+        order.append(file)
+
+    for target in targets:
+        visit(solved_together(variant, target)[0])
+    return order
+
+
+def moving_targets(variant: Variant, max_stones: int | None = None) -> list[Subspace]:
+    """The pairs of the moving phase, all or those with at most so many stones together."""
+    pairs = moving_pairs(variant)
+    return [s for s in pairs if max_stones is None or s.stones_on_board <= max_stones]
+
+
+def all_targets(variant: Variant) -> list[Subspace]:
+    """Every file of a game, the moving phase first."""
+    return moving_pairs(variant) + placing_subspaces(variant)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a build will need: seconds and bytes, and the positions it covers."""
+
+    positions: int
+    seconds: float
+    memory: int
+    disk: int
+
+
+def estimate(variant: Variant, files: list[Subspace], jobs: int) -> Estimate:
+    """Time, peak memory and disk for building these files, from rates measured on another machine."""
+    seconds = positions = disk = memory = 0
+    for file in files:
+        together = solved_together(variant, file)
+        slots = _slots(variant, file) * (1 if not _has_pass(variant, file) else 2)
+        rate = MOVING_RATE if _has_pass(variant, file) else PLACING_RATE
+        seconds += slots / rate / jobs
+        positions += sum(count_canonical(variant, s) for s in together)
+        disk += int(_slots(variant, file) * len(together) * STORED_BITS / 8)
+        memory = max(memory, memory_needed(variant, file))
+    return Estimate(positions, seconds, memory, disk)
+
+
+def _has_pass(variant: Variant, file: Subspace) -> bool:
+    return not file.is_placing or variant.place_and_slide
+
+
+def _slots(variant: Variant, file: Subspace) -> int:
+    row_stones, column_stones = (file[:2] if file.rows_are_own else file[1::-1])
+    return shape_of(variant, row_stones, column_stones).size
+
+
+def memory_needed(variant: Variant, file: Subspace, width: int = 1) -> int:
+    """Peak resident bytes while a file is solved and the one before it is still being written."""
+    slots = _slots(variant, file)
+    if not _has_pass(variant, file):
+        return BASE_MEMORY + 6 * slots * width
+    rows = shape_of(variant, *sorted(file[:2], reverse=True)).n_rows
+    sides = 2 * (slots * width + slots + slots // 8 + 2 * rows * MOST_DEPTHS[width])
+    return BASE_MEMORY + sides + min(4 * slots, 4 * FRONTIER_LIMIT) + 2 * slots * width
+
+
+@contextmanager
+def build_lock(folder: Path):
+    """Holds the folder's lock; a second build is refused with the holder's process number.
+
+    The lock goes with its process, so a build that died never leaves one behind.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / ".lock", "a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            file.seek(0)
+            holder = file.read().strip() or "unknown"
+            raise ResourceError(f"another build (process {holder}) is at work in {folder}; wait for it") from None
+        file.truncate(0)
+        file.write(str(os.getpid()))
+        file.flush()
+        yield
+
+
+class Builder:
+    """Builds files of one variant in a data folder, one after the other."""
+
+    def __init__(self, variant: Variant, data: Path, jobs: int, memory: int | None = None):
+        self.variant, self.data, self.memory = variant, Path(data), memory
+        self.store = TableStore(data, variant)
+        self.workers = Workers(jobs)
+        self._writer = ThreadPoolExecutor(1, "morris-writer")
+        self._pending: tuple[dict, Future] | None = None
+
+    def close(self) -> None:
+        self.workers.close()
+        self._writer.shutdown()
+        self.store.close()
+
+    def check_resources(self, files: list[Subspace]) -> Estimate:
+        """The estimate for these files; `ResourceError` where memory or disk will not do."""
+        need = estimate(self.variant, files, self.workers.jobs)
+        allowed = self.memory if self.memory is not None else available_memory()
+        if files and allowed is not None and need.memory > allowed:
+            raise ResourceError(
+                f"{need.memory / 2**30:.1f} GiB of memory are needed where {allowed / 2**30:.1f} GiB are allowed or free"
+            )
+        free = shutil.disk_usage(_existing(self.data)).free
+        if need.disk > free:
+            raise ResourceError(f"{need.disk / 1e9:.1f} GB of disk are needed where {free / 1e9:.1f} GB are free")
+        return need
+
+    def build(self, files: list[Subspace], progress: Progress | None = None) -> None:
+        """Solves and writes these files, which must come in a workable order (see `plan`)."""
+        progress = progress or Progress()
+        folder = table_folder(self.data, self.variant)
+        require_writable(folder)
+        with build_lock(folder):
+            for leftover in folder.glob("*" + UNFINISHED):
+                leftover.unlink()
+            try:
+                for file in files:
+                    if not self.store.has(file):
+                        self._build_one(file, progress)
+                self._finish_writing()
+            except BaseException:
+                self.workers.close()  # the writer stops at its next chunk and removes its file
+                self._writer.shutdown()
+                raise
+
+    def _build_one(self, file: Subspace, progress: Progress) -> None:
+        started = time.monotonic()
+        together = solved_together(self.variant, file)
+        positions = sum(count_canonical(self.variant, s) for s in together)
+        progress.begin(file, positions)
+        tables, tallies = self._solve(file, progress)
+        for subspace in together:
+            counted = int(tallies[subspace][0].sum())
+            if counted != count_canonical(self.variant, subspace):
+                raise MorrisError(f"{subspace.name} holds {counted} positions, which is not what Burnside's lemma gives")
+        self._finish_writing()
+        row_stones = file.own if file.rows_are_own else file.opponent
+        masks = orbits(self.variant.board).rows(row_stones)
+        ordered = {s: tables[s] for s in together}
+        job = self._writer.submit(
+            write_tables, self.store.path(file), self.variant, masks, ordered, tallies, self.workers.pool
+        )
+        self._pending = (ordered, job)
+        progress.done(file, positions, time.monotonic() - started)
+
+    def _solve(self, file: Subspace, progress: Progress) -> tuple[dict, dict]:
+        for width in DTYPES:
+            try:
+                tables = solve_together(
+                    self.variant, file, width, lambda s, rows_own, w=width: self._load(s, rows_own, w),
+                    self.workers, progress.share,
+                )  # fmt: skip
+                tallies = {s: histograms(self.variant, s, t, self.workers) for s, t in tables.items()}
+                if any(orbit[max_depth(width) // 2 + 1 : draw_code(width)].any() for orbit, _ in tallies.values()):
+                    raise DepthOverflowError(f"{file.name} has losses deeper than {max_depth(width)} plies")
+                return tables, tallies
+            except DepthOverflowError:
+                if width == max(DTYPES):
+                    raise
+        raise AssertionError("unreachable")
+
+    def _load(self, subspace: Subspace, rows_own: bool, width: int) -> np.ndarray:
+        """Finished values of a subspace, its rows from the side asked for."""
+        row_stones, column_stones = (subspace[:2] if rows_own else subspace[1::-1])
+        if subspace.is_over:
+            return np.zeros(shape_of(self.variant, row_stones, column_stones).size, DTYPES[width])
+        if self._pending and subspace in self._pending[0]:
+            values = self._pending[0][subspace]
+        else:
+            table = self.store.table(subspace)
+            if table.width > width:
+                raise DepthOverflowError(f"{subspace.name} has {table.width} bytes a slot")
+            values = table.read(self.workers.pool)
+        values = widened(values, width)
+        if rows_own != subspace.rows_are_own:
+            values = exchanged(self.variant, column_stones, row_stones, values, self.workers)
+        return values
+
+    def _finish_writing(self) -> None:
+        if self._pending:
+            self._pending[1].result()
+            self._pending = None
+
+
+def available_memory() -> int | None:
+    """Bytes of memory that can be had without swapping, or None where the system does not tell."""
+    try:
+        with open("/proc/meminfo") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+def _existing(path: Path) -> Path:
+    path = Path(path).absolute()
+    while not path.exists():
+        path = path.parent
+    return path

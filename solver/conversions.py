@@ -1,0 +1,338 @@
+"""Conversions: turns that leave a subspace for one that is finished.
+
+Captures and placements.  Their value does not change during a retrograde pass, so it is gathered once, for
+all slots, whole rows at a time.  Where a subspace has no quiet moves (placing without sliding) this gathering
+is the complete solution.
+
+A capture is taken in two steps.  The position in which a mill has just been closed and a stone is still to be
+removed has a slot too: its stones are those after the move.  Its value, the best over all removals, is found once
+(``capture_owed``) and serves every turn that closes a mill in it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .combinatorics import columns
+from .edges import (
+    closes_mill, column_steps, fill_column_map, fill_packed_lines, fill_points, lines, place_edges,
+    removal_edges, slide_edges,
+)  # fmt: skip
+from .jit import Workers, inlined, kernel
+from .subspace import Subspace
+from .symmetry import orbits
+from .values import DTYPES, LOST, draw_code, seen_by_mover
+from .variant import MIN_STONES, Variant
+
+mover_value = inlined(seen_by_mover)
+
+
+class Shape(NamedTuple):
+    """Rows and columns of a table: stones of the row side and of the column side, and their numbers."""
+
+    row_stones: int
+    column_stones: int
+    n_rows: int
+    n_columns: int
+
+    @property
+    def size(self) -> int:
+        return self.n_rows * self.n_columns
+
+
+def shape_of(variant: Variant, row_stones: int, column_stones: int) -> Shape:
+    """Shape of the tables with that many stones on board."""
+    free = variant.board.n_points - row_stones
+    rows = orbits(variant.board).rows(row_stones)
+    return Shape(row_stones, column_stones, len(rows), columns(free, column_stones).size)
+
+
+@kernel
+def merge_row_edges(orb, sources, targets, edges, closing, seen, source_columns, target_columns, table, start, stop, out):
+    """out[slot] = max(out[slot], best of table over the row's edges), for rows in [start, stop).
+
+    sources, targets: uint32, canonical masks of the rows before and after; edges: RowEdges; closing: only edges
+    with that ``closes``, or 2 for all; seen: 0 to take the table's values as they are, else the draw code, to take
+    them as seen by the mover; table, out: flat, of one dtype.
+    """
+    scratch_low = np.empty(4096, np.int64)
+    scratch_high = np.empty(4096, np.int64)
+    moved = np.empty(source_columns.size, np.uint32)
+    values = np.zeros(target_columns.size + 1, table.dtype)
+    size = source_columns.size
+    for row in range(start, stop):
+        best = out[row * size : (row + 1) * size]
+        for e in range(edges.first[row], edges.first[row + 1]):
+            if closing != 2 and edges.closes[e] != closing:
+                continue
+            target = np.int64(edges.target[e])
+            fill_column_map(
+                orb.images, np.int64(edges.symmetry[e]), np.int64(sources[row]), np.int64(targets[target]),
+                edges.goal[e], source_columns, target_columns, scratch_low, scratch_high, moved,
+            )  # fmt: skip
+            _load_row(table, target, target_columns.size, seen, values)
+            for c in range(size):
+                best[c] = max(best[c], values[moved[c]])
+
+
+@inlined
+def _load_row(table, row, size, seen, values):
+    """Copies a row, as seen by the mover if ``seen``; values[size] stays the neutral 0."""
+    start = row * size
+    if seen:
+        for c in range(size):
+            values[c] = mover_value(np.int64(table[start + c]), seen)
+    else:
+        for c in range(size):
+            values[c] = table[start + c]
+
+
+@kernel
+def merge_column_removals(orb, sources, mills, may_break, cols, fewer, drop, draw, quiet, table, start, stop, out):
+    """Best removal of a column-side stone, for rows in [start, stop) whose row side has a mill; others stay.
+
+    may_break: whether a stone may be removed from a mill when all stand in mills; drop: see ColumnSteps; table:
+    values after the removal; quiet: values of the same slots when nothing is removed (length 0 where that cannot be).
+    """
+    points = np.empty(32, np.int64)
+    packed = np.empty(32, np.int64)
+    values = np.zeros(fewer.size + 1, table.dtype)
+    full = (np.int64(1) << orb.n_points) - 1
+    size = cols.size
+    k = cols.k
+    for row in range(start, stop):
+        x = np.int64(sources[row])
+        has_mill = False
+        for i in range(len(mills)):
+            has_mill |= x & mills[i] == mills[i]
+        if not has_mill:
+            continue
+        n_free = fill_points(full ^ x, points)
+        n_mills = fill_packed_lines(mills, full ^ x, points, n_free, packed)
+        _load_row(table, row, fewer.size, draw, values)
+        best = out[row * size : (row + 1) * size]
+        for c in range(size):
+            pattern = np.int64(cols.patterns[c])
+            in_mills = np.int64(0)
+            for i in range(n_mills):
+                if pattern & packed[i] == packed[i]:
+                    in_mills |= packed[i]
+            value = best[c]
+            if in_mills == 0:
+                for i in range(k):
+                    value = max(value, values[drop[c, i]])
+            elif in_mills != pattern or may_break:
+                if in_mills == pattern:
+                    in_mills = np.int64(0)
+                rest = pattern
+                for i in range(k):
+                    lowest = rest & -rest
+                    rest ^= lowest
+                    if in_mills & lowest == 0:
+                        value = max(value, values[drop[c, i]])
+            elif len(quiet):
+                value = mover_value(np.int64(quiet[row * size + c]), draw)
+            best[c] = value
+
+
+@kernel
+def merge_column_slides(orb, sources, others, reach, cols, swap_low, swap_high, table, start, stop, out):
+    """Slides of the column side that close a mill: out = max(out, table at the slot reached, unchanged)."""
+    points = np.empty(32, np.int64)
+    tests = np.empty(8, np.int64)
+    full = (np.int64(1) << orb.n_points) - 1
+    size = cols.size
+    for row in range(start, stop):
+        free = full ^ np.int64(sources[row])
+        n_free = fill_points(free, points)
+        best = out[row * size : (row + 1) * size]
+        reached = table[row * size : (row + 1) * size]
+        for j in range(n_free):
+            for i in range(j):
+                if (reach[points[i]] >> points[j]) & 1 == 0:
+                    continue
+                pair = j * (j - 1) // 2 + i
+                for direction in range(2):
+                    goal, origin = (points[j], points[i]) if direction == 0 else (points[i], points[j])
+                    n_tests = fill_closing_tests(others, goal, free ^ (np.int64(1) << origin), points, n_free, tests)
+                    if n_tests == 0:
+                        continue
+                    for s in range(swap_low.shape[1]):
+                        a = np.int64(swap_low[pair, s] if direction == 0 else swap_high[pair, s])
+                        b = np.int64(swap_high[pair, s] if direction == 0 else swap_low[pair, s])
+                        pattern = np.int64(cols.patterns[b])
+                        for t in range(n_tests):
+                            if pattern & tests[t] == tests[t]:
+                                best[a] = max(best[a], reached[b])
+
+
+@inlined
+def fill_closing_tests(others, goal, usable, points, n_free, tests):
+    """Writes, as patterns, the pairs of points which, both occupied, make a stone arriving at ``goal`` close a mill.
+
+    usable: mask of the points where a stone of that side can stand.  Returns how many.
+    """
+    n = 0
+    for m in range(others.shape[1]):
+        if others[goal, m] & ~usable == 0:
+            pattern = np.int64(0)
+            for b in range(n_free):
+                pattern |= ((others[goal, m] >> points[b]) & 1) << b
+            tests[n] = pattern
+            n += 1
+    return n
+
+
+@kernel
+def merge_column_places(orb, sources, others, cols, more, place_from, place_to, draw, quiet, owed, start, stop, out):
+    """Placements of the column side: the quiet ones from ``quiet`` as seen by the mover, those that close a mill
+    from ``owed`` as it is (both over the same rows with one more column stone)."""
+    points = np.empty(32, np.int64)
+    tests = np.empty(8, np.int64)
+    values = np.zeros(more.size + 1, quiet.dtype)
+    full = (np.int64(1) << orb.n_points) - 1
+    size = cols.size
+    for row in range(start, stop):
+        free = full ^ np.int64(sources[row])
+        n_free = fill_points(free, points)
+        best = out[row * size : (row + 1) * size]
+        captures = owed[row * more.size : (row + 1) * more.size]
+        _load_row(quiet, row, more.size, draw, values)
+        for i in range(n_free):
+            n_tests = fill_closing_tests(others, points[i], free, points, n_free, tests)
+            for s in range(place_from.shape[1]):
+                a = np.int64(place_from[i, s])
+                b = np.int64(place_to[i, s])
+                pattern = np.int64(cols.patterns[a])
+                closed = False
+                for t in range(n_tests):
+                    closed |= pattern & tests[t] == tests[t]
+                best[a] = max(best[a], captures[b] if closed else values[b])
+
+
+def capture_owed(variant, owed: Subspace, rows_own: bool, width: int, load, workers: Workers, quiet=None) -> np.ndarray:
+    """Values of the positions in which the side to move has closed a mill and must remove a stone.
+
+    ``owed`` counts the stones before the removal; ``rows_own`` says whether the rows are the side to move's.
+    ``load(subspace, rows_are_own)`` gives finished values;
+    ``quiet`` those of the same slots where nothing can be removed, seen by the other side.  Slots in which
+    no mill stands hold 0.
+    """
+    draw = draw_code(width)
+    orb = orbits(variant.board)
+    fewer = Subspace(owed.opponent - 1, owed.own, owed.opponent_hand, owed.own_hand)
+    table = load(fewer, not rows_own)
+    n = variant.board.n_points
+    if rows_own:
+        shape = shape_of(variant, owed.own, owed.opponent)
+        out = np.zeros(shape.size, DTYPES[width])
+        cols, less = columns(n - owed.own, owed.opponent), columns(n - owed.own, owed.opponent - 1)
+        drop = column_steps(cols.n, cols.k).drop
+        sources = orb.rows(owed.own)
+        kept = out[:0] if quiet is None else quiet
+        mills, may_break = lines(variant.board).mills, variant.capture_in_mills == "any"
+        workers.map_rows(
+            lambda a, b: merge_column_removals(
+                orb, sources, mills, may_break, cols, less, drop, draw, kept, table, a, b, out
+            ),
+            shape.n_rows, shape.n_columns,
+        )  # fmt: skip
+        return out
+    shape = shape_of(variant, owed.opponent, owed.own)
+    out = np.zeros(shape.size, DTYPES[width])
+    edges = removal_edges(variant, owed.opponent)
+    here, there = columns(n - owed.opponent, owed.own), columns(n - owed.opponent + 1, owed.own)
+    sources, targets = orb.rows(owed.opponent), orb.rows(owed.opponent - 1)
+    workers.map_rows(
+        lambda a, b: merge_row_edges(orb, sources, targets, edges, 2, draw, here, there, table, a, b, out),
+        shape.n_rows, shape.n_columns,
+    )  # fmt: skip
+    if quiet is not None:
+        _keep_where_nothing_is_removed(edges, shape, quiet, draw, out)
+    return out
+
+
+def _keep_where_nothing_is_removed(edges, shape: Shape, quiet, draw: int, out) -> None:
+    for row in np.flatnonzero(np.diff(edges.first) == 0):
+        here = slice(row * shape.n_columns, (row + 1) * shape.n_columns)
+        values = quiet[here].astype(np.int64)
+        out[here] = np.where(values < draw, 2 * draw - 1 - values, 2 * draw - values)
+
+
+def conversion_values(
+    variant: Variant, subspace: Subspace, rows_own: bool, width: int, load, workers: Workers
+) -> np.ndarray:
+    """Best value over all conversions, for every slot of a subspace; 0 (lost) where there is none.
+
+    ``load(subspace, rows_are_own)`` gives the finished values of another subspace, flat, with the rows from
+    the side asked for; ``rows_own`` asks for the result's.  Returns uint8 or uint16[rows * columns] by ``width``.
+    """
+    row_stones, column_stones = (subspace[:2] if rows_own else subspace[1::-1])
+    shape = shape_of(variant, row_stones, column_stones)
+    board_is_full = subspace.stones_on_board == variant.board.n_points
+    nothing = draw_code(width) if board_is_full and variant.full_board == "draw" else LOST
+    out = np.full(shape.size, nothing, DTYPES[width])
+    if subspace.own_hand and not board_is_full:
+        _merge_places(variant, subspace, rows_own, shape, width, load, workers, out)
+    if not subspace.own_hand or variant.place_and_slide:
+        _merge_capturing_slides(variant, subspace, rows_own, shape, width, load, workers, out)
+    return out
+
+
+def _merge_places(variant, subspace, rows_own, shape, width, load, workers, out) -> None:
+    draw = draw_code(width)
+    orb, n = orbits(variant.board), variant.board.n_points
+    after = Subspace(subspace.opponent, subspace.own + 1, subspace.opponent_hand, subspace.own_hand - 1)
+    quiet = load(after, not rows_own)
+    strict = variant.capture_in_mills == "none"
+    if after.opponent >= MIN_STONES and after.own:
+        owed = capture_owed(variant, after.twin, rows_own, width, load, workers, quiet if strict else None)
+    else:
+        owed = quiet[:0]  # too few stones for a mill: no edge closes one
+    sources = orb.rows(shape.row_stones)
+    if rows_own:
+        targets = orb.rows(shape.row_stones + 1)
+        edges = place_edges(variant.board, shape.row_stones)
+        here, there = columns(n - shape.row_stones, shape.column_stones), columns(n - shape.row_stones - 1, shape.column_stones)
+
+        def merge(a, b):
+            merge_row_edges(orb, sources, targets, edges, 0, draw, here, there, quiet, a, b, out)
+            if len(owed):
+                merge_row_edges(orb, sources, targets, edges, 1, 0, here, there, owed, a, b, out)
+    else:
+        cols, more = columns(n - shape.row_stones, shape.column_stones), columns(n - shape.row_stones, shape.column_stones + 1)
+        steps = column_steps(cols.n, cols.k)
+        others = lines(variant.board).others if len(owed) else np.zeros((n, 0), np.int64)
+
+        def merge(a, b):
+            merge_column_places(
+                orb, sources, others, cols, more, steps.place_from, steps.place_to, draw, quiet, owed, a, b, out
+            )
+
+    workers.map_rows(merge, shape.n_rows, shape.n_columns)
+
+
+def _merge_capturing_slides(variant, subspace, rows_own, shape, width, load, workers, out) -> None:
+    if subspace.own < MIN_STONES or not subspace.opponent:
+        return
+    orb, n = orbits(variant.board), variant.board.n_points
+    owed = capture_owed(variant, subspace, rows_own, width, load, workers)
+    flying = not subspace.own_hand and variant.can_fly(subspace.own)
+    cols = columns(n - shape.row_stones, shape.column_stones)
+    sources = orb.rows(shape.row_stones)
+    if rows_own:
+        edges = slide_edges(variant, subspace.own, flying)
+
+        def merge(a, b):
+            merge_row_edges(orb, sources, sources, edges, 1, 0, cols, cols, owed, a, b, out)
+    else:
+        steps = column_steps(cols.n, cols.k)
+        arrays = lines(variant.board)
+        reach = arrays.anywhere if flying else arrays.neighbours
+
+        def merge(a, b):
+            merge_column_slides(
+                orb, sources, arrays.others, reach, cols, steps.swap_low, steps.swap_high, owed, a, b, out
+            )
+
+    workers.map_rows(merge, shape.n_rows, shape.n_columns)

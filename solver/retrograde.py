@@ -1,0 +1,467 @@
+"""Retrograde pass over subspaces that quiet moves connect.
+
+A pair's two tables, one for each side to move, share one index.  Every slot starts with the best value its
+conversions give and with a count of its quiet moves.  Then depth by depth, from 0 upwards: a position lost in d
+makes its predecessors wins in d + 1, if they are not better already; a position won in d takes one move from its
+predecessors' counts, and one whose count comes to zero is lost, in d + 1 or as late as its captures allow.  What is
+never reached is a draw.
+
+While the pass runs, a slot's value means
+    above the draw      a win, final once the pass has reached its depth
+    draw                a capture draws: never a loss (its count starts high enough never to reach zero)
+    below the draw      a loss only when the count is zero; until then the latest loss among its captures
+
+Work is cut by the rows that are *written*: the owner of a row looks along the row's own forward edges for successors
+decided at this depth.  No two workers write the same slot, whatever their number, and predecessors are by construction
+exactly the inverse of the forward moves, also where a row has symmetries of its own.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .bits import deposit, extract, lowest_bit
+from .combinatorics import Columns, columns
+from .conversions import conversion_values, fill_closing_tests, shape_of
+from .edges import (
+    RowEdges, fill_packed_lines, fill_points, lines, rank_of, slide_edges, stones_in_mills,
+)  # fmt: skip
+from .errors import DepthOverflowError
+from .jit import Workers, inlined, kernel
+from .subspace import Subspace, solved_together
+from .symmetry import Orbits, image_of, orbits
+from .values import code_of_depth, draw_code, max_depth
+from .variant import Variant
+
+#: Added to the count of a slot where a capture draws: more than any number of quiet moves.
+NEVER_LOST = 128
+#: Frontier stones kept at a time (uint32 each); a larger frontier is taken in several parts.
+FRONTIER_LIMIT = 1 << 26
+#: Columns that share one set of marks.
+BLOCK = 64
+#: Columns compared together inside a block.
+PART = 8
+#: Pairs of points that fit a machine word, so that all moves along them are found with one exclusive or.
+WORD = 62
+
+
+class Side(NamedTuple):
+    """The table of one side to move during a pass.
+
+    values: uint8 or uint16[slots]; counts: uint8[slots], quiet moves not yet known to lose;
+    at_depth: uint16 or uint32[depths, rows], how many slots of a row are decided at a depth;
+    marks: int64[rows, blocks], for each block of 64 columns the set of depths modulo 64 that were ever entered
+    in it, so that the slots of one depth are found without reading all values.
+    """
+
+    values: np.ndarray
+    counts: np.ndarray
+    at_depth: np.ndarray
+    marks: np.ndarray
+
+
+class Ground(NamedTuple):
+    """What all kernels of a pass need: index, edges, mills and the two capture rules of a strict game.
+
+    column_reach: int64[points], where a stone of the column side can go; quiet_mills: whether a mill removes nothing
+    when all opponent stones stand in mills, so that closing one is a quiet move there.
+    """
+
+    orb: Orbits
+    masks: np.ndarray
+    cols: Columns
+    edges: RowEdges
+    mills: np.ndarray
+    others: np.ndarray
+    column_reach: np.ndarray
+    quiet_mills: bool
+    draw: int
+
+
+@inlined
+def depth_of(value, draw):
+    """DTW of a decided value's code."""
+    return 2 * (2 * draw - 1 - value) + 1 if value > draw else 2 * value
+
+
+@kernel
+def count_row_moves(ground, start, stop, values, counts):
+    """counts = quiet moves of the row side, raised by NEVER_LOST where the conversions draw."""
+    cols = ground.cols
+    size = cols.size
+    points = np.empty(32, np.int64)
+    packed = np.empty(32, np.int64)
+    full = (np.int64(1) << ground.orb.n_points) - 1
+    for row in range(start, stop):
+        free = full ^ np.int64(ground.masks[row])
+        n_free = fill_points(free, points)
+        here = counts[row * size : (row + 1) * size]
+        here[:] = 0
+        for i in range(n_free):
+            goal = np.int64(1) << points[i]
+            quiet = np.uint8(0)
+            closing = np.uint8(0)
+            for e in range(ground.edges.first[row], ground.edges.first[row + 1]):
+                if ground.edges.goal[e] == goal:
+                    if ground.edges.closes[e]:
+                        closing += np.uint8(1)
+                    else:
+                        quiet += np.uint8(1)
+            bit = np.uint32(1) << np.uint32(i)
+            if quiet:
+                for c in range(size):
+                    here[c] += quiet if cols.patterns[c] & bit == 0 else np.uint8(0)
+            if closing and ground.quiet_mills:
+                n_mills = fill_packed_lines(ground.mills, free, points, n_free, packed)
+                for c in range(size):
+                    pattern = np.int64(cols.patterns[c])
+                    if pattern & np.int64(bit) == 0 and _all_in_mills(packed, n_mills, pattern):
+                        here[c] += closing
+        for c in range(size):
+            here[c] += np.uint8(NEVER_LOST) if values[row * size + c] == ground.draw else np.uint8(0)
+
+
+@inlined
+def _all_in_mills(packed, n_mills, pattern):
+    found = np.int64(0)
+    for i in range(n_mills):
+        if pattern & packed[i] == packed[i]:
+            found |= packed[i]
+    return found == pattern
+
+
+@kernel
+def count_column_moves(ground, start, stop, values, counts):
+    """counts = quiet moves of the column side, raised by NEVER_LOST where the conversions draw."""
+    cols = ground.cols
+    size = cols.size
+    points = np.empty(32, np.int64)
+    tests = np.empty(8, np.int64)
+    full = (np.int64(1) << ground.orb.n_points) - 1
+    for row in range(start, stop):
+        x = np.int64(ground.masks[row])
+        free = full ^ x
+        n_free = fill_points(free, points)
+        here = counts[row * size : (row + 1) * size]
+        here[:] = 0
+        closing_is_quiet = ground.quiet_mills and stones_in_mills(ground.mills, x) == x
+        for j in range(n_free):
+            for i in range(n_free):
+                if i == j or (ground.column_reach[points[i]] >> points[j]) & 1 == 0:
+                    continue
+                origin = np.uint32(1) << np.uint32(i)
+                both = origin | np.uint32(1) << np.uint32(j)
+                n_tests = 0
+                if not closing_is_quiet:
+                    usable = free ^ (np.int64(1) << points[i])
+                    n_tests = fill_closing_tests(ground.others, points[j], usable, points, n_free, tests)
+                # At most three mills meet in a point; a test with all bits never holds.
+                never = np.uint32(0xFFFFFFFF)
+                t0 = np.uint32(tests[0]) if n_tests > 0 else never
+                t1 = np.uint32(tests[1]) if n_tests > 1 else never
+                t2 = np.uint32(tests[2]) if n_tests > 2 else never
+                for c in range(size):
+                    p = cols.patterns[c]
+                    quiet = (p & both == origin) & (p & t0 != t0) & (p & t1 != t1) & (p & t2 != t2)
+                    here[c] += np.uint8(quiet)
+        for c in range(size):
+            here[c] += np.uint8(NEVER_LOST) if values[row * size + c] == ground.draw else np.uint8(0)
+
+
+@kernel
+def tally_decided(start, stop, size, draw, side):
+    """Enters all slots that are decided before the pass begins into ``side.at_depth``.
+
+    Returns 1 where any value, also of a slot not yet decided, is deeper than that table has room for, else 0.
+    """
+    for row in range(start, stop):
+        for slot in range(row * size, (row + 1) * size):
+            value = np.int64(side.values[slot])
+            if value == draw:
+                continue
+            depth = depth_of(value, draw)
+            if depth >= side.at_depth.shape[0]:
+                return 1
+            if value > draw or side.counts[slot] == 0:
+                _enter(side, slot, row, depth, slot - row * size)
+    return 0
+
+
+@inlined
+def _enter(side, slot, row, depth, column):
+    """Books a slot as decided at a depth."""
+    side.at_depth[depth, row] += 1
+    side.marks[row, column // BLOCK] |= np.int64(1) << (depth % 64)
+
+
+@inlined
+def _fill_decided(side, row, size, depth, code, found):
+    """Writes the columns of a row that are decided at ``depth`` (value ``code``); returns how many."""
+    n = 0
+    left = np.int64(side.at_depth[depth, row])
+    bit = np.int64(1) << (depth % 64)
+    is_win = depth % 2 == 1
+    begin = row * size
+    for block in range(side.marks.shape[1]):
+        if side.marks[row, block] & bit:
+            for part in range(block * BLOCK, min(block * BLOCK + BLOCK, size), PART):
+                if part + PART <= size:
+                    hit = False
+                    for c in range(part, part + PART):
+                        hit |= side.values[begin + c] == code
+                    if not hit:
+                        continue
+                for c in range(part, min(part + PART, size)):
+                    found[n] = c
+                    n += (side.values[begin + c] == code) & (is_win | (side.counts[begin + c] == 0))
+            if n == left:
+                break
+    return n
+
+
+@kernel
+def fill_frontier(ground, start, stop, side, depth, code, first, base, stones):
+    """Writes the column-side masks of all slots decided at ``depth`` in rows [start, stop) into ``stones``.
+
+    first: int64[rows + 1], where each row's share begins, counted from ``base``.
+    """
+    cols = ground.cols
+    found = np.empty(cols.size + 1, np.int64)
+    full = (np.int64(1) << ground.orb.n_points) - 1
+    for row in range(start, stop):
+        if first[row] == first[row + 1]:
+            continue
+        free = full ^ np.int64(ground.masks[row])
+        at = first[row] - base
+        for i in range(_fill_decided(side, row, cols.size, depth, code, found)):
+            stones[at + i] = deposit(np.int64(cols.patterns[found[i]]), free)
+
+
+@inlined
+def _improve(side, slots, n, row, size, depth, draw):
+    """Enters what a successor decided at ``depth`` means for ``slots[:n]``, all in one row."""
+    if depth % 2:  # the successor is won: one move less
+        for i in range(n):
+            slot = slots[i]
+            left = side.counts[slot] - np.uint8(1)
+            side.counts[slot] = left
+            if left == 0 and side.values[slot] < draw:
+                value = max(np.int64(side.values[slot]), (depth + 1) // 2)
+                side.values[slot] = value
+                _enter(side, slot, row, 2 * value, slot - row * size)
+    else:  # the successor is lost: a win
+        win = 2 * draw - 1 - depth // 2
+        for i in range(n):
+            slot = slots[i]
+            value = np.int64(side.values[slot])
+            if value < win:
+                if value > draw:
+                    side.at_depth[depth_of(value, draw), row] -= 1
+                side.values[slot] = win
+                _enter(side, slot, row, depth + 1, slot - row * size)
+
+
+@kernel
+def propagate_row_moves(ground, start, stop, side, depth, first, row_from, row_to, base, stones):
+    """Carries a frontier back along the row side's quiet moves, into rows [start, stop) of its table.
+
+    The frontier (of the column side's table) holds rows [row_from, row_to); see `fill_frontier`.
+    """
+    cols = ground.cols
+    edges = ground.edges
+    size = cols.size
+    slots = np.empty(size + 1, np.int64)
+    full = (np.int64(1) << ground.orb.n_points) - 1
+    for row in range(start, stop):
+        free = full ^ np.int64(ground.masks[row])
+        for e in range(edges.first[row], edges.first[row + 1]):
+            target = np.int64(edges.target[e])
+            closes = edges.closes[e] != 0
+            if target < row_from or target >= row_to or (closes and not ground.quiet_mills):
+                continue
+            begin, end = first[target] - base, first[target + 1] - base
+            if begin == end:
+                continue
+            back = ground.orb.inverse[edges.symmetry[e]]
+            origin = edges.origin[e]
+            n = 0
+            for i in range(begin, end):
+                y = image_of(ground.orb.images, back, np.int64(stones[i]))
+                slots[n] = row * size + rank_of(cols, extract(y, free))
+                legal = y & origin == 0
+                if closes:
+                    legal &= stones_in_mills(ground.mills, y) == y
+                n += legal
+            _improve(side, slots, n, row, size, depth, ground.draw)
+
+
+@kernel
+def propagate_column_moves(ground, start, stop, decided, depth, code, side):
+    """Carries the slots of ``decided`` at ``depth`` back along the column side's quiet moves, within rows."""
+    cols = ground.cols
+    size = cols.size
+    full = (np.int64(1) << ground.orb.n_points) - 1
+    points = np.empty(32, np.int64)
+    packed = np.empty(32, np.int64)
+    pairs = np.empty(512, np.int64)
+    slots = np.empty(512, np.int64)
+    touching = np.empty(32, np.int64)
+    found = np.empty(size + 1, np.int64)
+    for row in range(start, stop):
+        if decided.at_depth[depth, row] == 0:
+            continue
+        x = np.int64(ground.masks[row])
+        free = full ^ x
+        n_free = fill_points(free, points)
+        n_mills = fill_packed_lines(ground.mills, free, points, n_free, packed)
+        if ground.quiet_mills and stones_in_mills(ground.mills, x) == x:
+            n_mills = 0
+        n_pairs = 0
+        for j in range(n_free):
+            touching[j] = 0
+        for j in range(n_free):
+            for i in range(j):
+                if (ground.column_reach[points[i]] >> points[j]) & 1:
+                    pairs[n_pairs] = np.int64(1) << i | np.int64(1) << j
+                    if n_pairs < WORD:
+                        touching[i] |= np.int64(1) << n_pairs
+                        touching[j] |= np.int64(1) << n_pairs
+                    n_pairs += 1
+        for f in range(_fill_decided(decided, row, size, depth, code, found)):
+            pattern = np.int64(cols.patterns[found[f]])
+            in_mills = np.int64(0)  # a stone now in a mill came by closing it: no quiet move
+            for m in range(n_mills):
+                in_mills |= packed[m] if pattern & packed[m] == packed[m] else 0
+            n = 0
+            if n_pairs <= WORD:
+                # The pairs with exactly one stone, less those where it stands in a mill.
+                open_pairs = np.int64(0)
+                rest = pattern
+                for _ in range(cols.k):
+                    open_pairs ^= touching[lowest_bit(rest)]
+                    rest &= rest - 1
+                while in_mills:
+                    open_pairs &= ~touching[lowest_bit(in_mills)]
+                    in_mills &= in_mills - 1
+                while open_pairs:
+                    slots[n] = row * size + rank_of(cols, pattern ^ pairs[lowest_bit(open_pairs)])
+                    n += 1
+                    open_pairs &= open_pairs - 1
+            else:
+                for p in range(n_pairs):
+                    arrived = pattern & pairs[p]
+                    if arrived != 0 and arrived != pairs[p] and arrived & in_mills == 0:
+                        slots[n] = row * size + rank_of(cols, pattern ^ pairs[p])
+                        n += 1
+            _improve(side, slots, n, row, size, depth, ground.draw)
+
+
+@kernel
+def settle_draws(start, stop, size, draw, side):
+    """Turns all slots that were never decided into draws."""
+    for slot in range(start * size, stop * size):
+        value = side.values[slot]
+        side.values[slot] = draw if value < draw and side.counts[slot] else value
+
+
+def solve_together(variant: Variant, subspace: Subspace, width: int, load, workers: Workers, progress=None) -> dict:
+    """Values of all subspaces that quiet moves connect with this one, as {subspace: flat array}.
+
+    ``load(subspace, rows_own)`` gives finished values, see `conversion_values`; ``progress(share)`` is told how far
+    the work has come, between 0 and 1.  Raises `DepthOverflowError` where a depth does not fit ``width`` bytes.
+    """
+    report = progress or (lambda share: None)
+    together = solved_together(variant, subspace)
+    first = together[0]
+    if first.is_placing and not variant.place_and_slide:
+        values = conversion_values(variant, first, first.rows_are_own, width, load, workers)
+        report(1.0)
+        return {first: values}
+    if not first.rows_are_own:
+        first = first.twin
+    by_rows = conversion_values(variant, first, True, width, load, workers)
+    report(0.1)
+    by_columns = conversion_values(variant, first.twin, False, width, load, workers)
+    report(0.2)
+    _settle(variant, first, width, by_rows, by_columns, workers, report)
+    return {first: by_rows, first.twin: by_columns} if first != first.twin else {first: by_rows}
+
+
+#: Depths a pass has room for, by width.  One byte's code ends earlier, two bytes' much later.
+MOST_DEPTHS = {1: 256, 2: 1024}
+
+
+def _settle(variant, first, width, row_values, column_values, workers, report) -> None:
+    """The pass itself: turns the conversions' values of both sides into final ones, in place."""
+    draw = draw_code(width)
+    shape = shape_of(variant, first.own, first.opponent)
+    arrays = lines(variant.board)
+    reach = [
+        arrays.anywhere if variant.can_fly(stones) and not hand else arrays.neighbours
+        for stones, hand in ((first.own, first.own_hand), (first.opponent, first.opponent_hand))
+    ]
+    ground = Ground(
+        orbits(variant.board), orbits(variant.board).rows(first.own),
+        columns(variant.board.n_points - first.own, first.opponent),
+        slide_edges(variant, first.own, reach[0] is arrays.anywhere),
+        arrays.mills, arrays.others, reach[1], variant.capture_in_mills == "none", draw,
+    )  # fmt: skip
+
+    def on_rows(function):
+        return workers.map_rows(function, shape.n_rows, shape.n_columns)
+
+    tally_type = np.uint16 if shape.n_columns <= 0xFFFF else np.uint32
+    rows, cols = (
+        Side(
+            values, np.empty(shape.size, np.uint8), np.zeros((MOST_DEPTHS[width], shape.n_rows), tally_type),
+            np.zeros((shape.n_rows, -(-shape.n_columns // BLOCK)), np.int64),
+        )
+        for values in (row_values, column_values)
+    )
+    on_rows(lambda a, b: count_row_moves(ground, a, b, rows.values, rows.counts))
+    on_rows(lambda a, b: count_column_moves(ground, a, b, cols.values, cols.counts))
+    for side in (rows, cols):
+        if any(on_rows(lambda a, b, side=side: tally_decided(a, b, shape.n_columns, draw, side))):
+            raise DepthOverflowError(f"a capture in {first.name} is deeper than {width} byte(s) hold")
+    report(0.3)
+    decided = depth = 0
+    while any(side.at_depth[depth:].any() for side in (rows, cols)):
+        row_count, column_count = (side.at_depth[depth].sum(dtype=np.int64) for side in (rows, cols))
+        if row_count or column_count:
+            if depth > min(max_depth(width) + 1, MOST_DEPTHS[width] - 2):
+                raise DepthOverflowError(f"{first.name} has depths beyond what {width} byte(s) hold")
+            code = code_of_depth(depth, width)
+            if row_count:
+                on_rows(lambda a, b: propagate_column_moves(ground, a, b, rows, depth, code, cols))
+            if column_count:
+                _carry_frontier(ground, rows, cols, depth, code, on_rows)
+            decided += row_count + column_count
+            report(0.3 + 0.7 * float(decided) / (2 * shape.size))
+        depth += 1
+    for side in (rows, cols):
+        on_rows(lambda a, b, side=side: settle_draws(a, b, shape.n_columns, draw, side))
+    report(1.0)
+
+
+def _carry_frontier(ground, rows, cols, depth, code, on_rows) -> None:
+    """Lists the column side's slots decided at a depth and carries them back along the row side's moves."""
+    per_row = cols.at_depth[depth].astype(np.int64)
+    first = np.concatenate([[0], np.cumsum(per_row)])
+    row_from = 0
+    stones = np.empty(min(int(first[-1]), FRONTIER_LIMIT + int(per_row.max())), np.uint32)
+    while row_from < len(per_row):
+        base = int(first[row_from])
+        row_to = int(np.searchsorted(first, base + FRONTIER_LIMIT, side="right")) - 1
+        row_to = min(max(row_to, row_from + 1), len(per_row))
+
+        def fill(a, b, row_from=row_from, row_to=row_to, base=base):
+            a, b = max(a, row_from), min(b, row_to)
+            if a < b:
+                fill_frontier(ground, a, b, cols, depth, code, first, base, stones)
+
+        def carry(a, b, row_from=row_from, row_to=row_to, base=base):
+            propagate_row_moves(ground, a, b, rows, depth, first, row_from, row_to, base, stones)
+
+        on_rows(fill)
+        on_rows(carry)
+        row_from = row_to

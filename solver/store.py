@@ -1,0 +1,395 @@
+"""Tables on disk: the only module that knows the HDF5 layout (``data/FORMAT.md`` describes it for others).
+
+One file per subspace pair.  It begins with a 512-byte header line that names the format version and holds a checksum
+of everything behind it; the header is written last, so a file without it was never finished.  Values are chunked by
+whole rows and compressed with deflate, HDF5's own filter, so h5py alone reads them; every chunk has a checksum of its
+own, tied to its place, and a probe into a damaged one raises rather than answers.
+
+Compression runs in a thread pool beside HDF5, which would do it one chunk at a time.
+"""
+
+import hashlib
+import json
+import os
+import threading
+import zlib
+from collections import OrderedDict
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+from . import __version__
+from .errors import InputError, MissingTableError, TableError
+from .subspace import Subspace, parse_subspace, solved_together
+from .values import DTYPES
+from .variant import Variant
+
+FORMAT_VERSION = 1
+HEADER_SIZE = 512
+CHUNK_BYTES = 1 << 16
+COMPRESSION_LEVEL = 1
+INDEX_SCHEME = "orbit-row x colex-column, version 1"
+METRIC = "dtw"
+UNFINISHED = ".unfinished"
+
+
+def table_folder(data: Path, variant: Variant) -> Path:
+    """Folder of a variant's tables inside the data folder."""
+    return Path(data) / variant.name
+
+
+def table_path(data: Path, variant: Variant, subspace: Subspace) -> Path:
+    """File that holds a subspace's table, with those of all subspaces solved together with it."""
+    return table_folder(data, variant) / f"{solved_together(variant, subspace)[0].name}.h5"
+
+
+# ---------------------------------------------------------------- header
+
+
+def _header(payload_bytes: int, digest: str) -> bytes:
+    line = json.dumps(
+        {"format": "morris-table", "version": FORMAT_VERSION, "bytes": payload_bytes, "sha256": digest}
+    )
+    return line.encode().ljust(HEADER_SIZE - 1) + b"\n"
+
+
+def _digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        file.seek(HEADER_SIZE)
+        while block := file.read(1 << 22):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _read_header(path: Path) -> dict:
+    with open(path, "rb") as file:
+        raw = file.read(HEADER_SIZE)
+    try:
+        header = json.loads(raw)
+        version, payload, digest = header["version"], header["bytes"], header["sha256"]
+        if header["format"] != "morris-table":
+            raise ValueError
+    except (ValueError, KeyError, TypeError):
+        raise TableError(f"{path}: no finished morris table; delete it and build it again") from None
+    if version != FORMAT_VERSION:
+        age = "newer" if isinstance(version, int) and version > FORMAT_VERSION else "unknown"
+        raise TableError(
+            f"{path}: format version {version} is {age}; this program reads version {FORMAT_VERSION}"
+        )
+    if raw != _header(payload, digest):
+        raise TableError(f"{path}: the header line is damaged")
+    if path.stat().st_size != HEADER_SIZE + payload:
+        raise TableError(f"{path}: {path.stat().st_size} bytes where {HEADER_SIZE + payload} were written")
+    return header
+
+
+def check_file(path: Path) -> None:
+    """Compares a file with its checksum; raises `TableError` where a single byte differs."""
+    header = _read_header(path)
+    if _digest(path) != header["sha256"]:
+        raise TableError(f"{path}: the content differs from its checksum")
+
+
+# ---------------------------------------------------------------- writing
+
+
+def _chunk_rows(n_columns: int, width: int) -> int:
+    return max(1, CHUNK_BYTES // (n_columns * width))
+
+
+def _chunk_checksum(raw: bytes, subspace: Subspace, chunk: int) -> int:
+    return zlib.crc32(raw, zlib.crc32(f"{subspace.name}:{chunk}".encode()))
+
+
+def _attributes_checksum(attributes: dict) -> int:
+    return zlib.crc32(json.dumps(attributes, sort_keys=True).encode())
+
+
+def _compress(raw: bytes) -> bytes:
+    from isal import isal_zlib
+
+    return isal_zlib.compress(raw, COMPRESSION_LEVEL)
+
+
+def _decompress(packed: bytes) -> bytes:
+    try:
+        from isal import isal_zlib
+    except ImportError:
+        return zlib.decompress(packed)
+    return isal_zlib.decompress(packed)
+
+
+def write_tables(
+    path: Path, variant: Variant, row_masks: np.ndarray, tables: dict, tallies: dict, pool=None
+) -> None:
+    """Writes the values of subspaces that were solved together, whole or not at all.
+
+    tables: {subspace: flat values}; tallies: {subspace: (orbit histogram, raw histogram)}; row_masks: uint32, the
+    canonical masks of the rows, ascending; pool: an executor for compression, or None.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(path.name + UNFINISHED)
+    try:
+        with h5py.File(unfinished, "w", userblock_size=HEADER_SIZE, libver=("v110", "v110")) as file:
+            _write_attributes(file, {
+                "variant": variant.name, "fingerprint": variant.fingerprint, "rules": json.dumps(variant.rules()),
+                "index_scheme": INDEX_SCHEME, "metric": METRIC, "unit": "plies", "software": f"morris {__version__}",
+                "subspaces": " ".join(s.name for s in tables),
+            })  # fmt: skip
+            file.create_dataset("rows", data=row_masks.astype(np.uint32), compression="gzip", track_times=False)
+            for subspace, values in tables.items():
+                _write_table(file, subspace, values, len(row_masks), tallies[subspace], pool)
+        size = unfinished.stat().st_size - HEADER_SIZE
+        with open(unfinished, "r+b") as raw:
+            raw.write(_header(size, _digest(unfinished)))
+            raw.flush()
+            os.fsync(raw.fileno())
+        os.replace(unfinished, path)
+        _sync_folder(path.parent)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _write_attributes(node, attributes: dict) -> None:
+    for name, value in attributes.items():
+        node.attrs[name] = value
+    node.attrs["attributes_crc32"] = _attributes_checksum(attributes)
+
+
+def _write_table(file, subspace: Subspace, values: np.ndarray, n_rows: int, tally, pool) -> None:
+    n_columns = len(values) // n_rows
+    width = values.itemsize
+    rows = min(n_rows, _chunk_rows(n_columns, width))
+    n_chunks = -(-n_rows // rows)
+    group = file.create_group(subspace.name)
+    orbit_histogram, raw_histogram = tally
+    _write_attributes(group, {
+        "own": subspace.own, "opponent": subspace.opponent, "own_hand": subspace.own_hand,
+        "opponent_hand": subspace.opponent_hand, "row_side": "own" if subspace.rows_are_own else "opponent",
+        "width": width, "positions": int(orbit_histogram.sum()), "raw_positions": int(raw_histogram.sum()),
+        "values_sha256": hashlib.sha256(values).hexdigest(),
+    })  # fmt: skip
+    for name, histogram in (("orbit_histogram", orbit_histogram), ("raw_histogram", raw_histogram)):
+        group.create_dataset(name, data=histogram, compression="gzip", track_times=False)
+    dataset = group.create_dataset(
+        "values", shape=(n_rows, n_columns), dtype=DTYPES[width], chunks=(rows, n_columns),
+        compression="gzip", compression_opts=COMPRESSION_LEVEL, track_times=False,
+    )  # fmt: skip
+    checksums = np.zeros(n_chunks, np.uint32)
+
+    def pack(chunk: int) -> bytes:
+        part = values[chunk * rows * n_columns : (chunk + 1) * rows * n_columns]
+        raw = part.astype(DTYPES[width].newbyteorder("<"), copy=False).tobytes()
+        raw = raw.ljust(rows * n_columns * width, b"\0")  # HDF5 pads the last chunk to full size
+        checksums[chunk] = _chunk_checksum(raw, subspace, chunk)
+        return _compress(raw)
+
+    for chunk, packed in enumerate(_in_order(pool, pack, n_chunks)):
+        dataset.id.write_direct_chunk((chunk * rows, 0), packed)
+    group.create_dataset("chunk_crc32", data=checksums, compression="gzip", track_times=False)
+
+
+def _in_order(pool, function, n: int, ahead: int = 64):
+    """Results of function(0), function(1), ... computed some steps ahead in the pool."""
+    if pool is None:
+        yield from map(function, range(n))
+        return
+    pending = OrderedDict()
+    for i in range(n):
+        pending[i] = pool.submit(function, i)
+        if len(pending) >= ahead:
+            yield pending.popitem(last=False)[1].result()
+    while pending:
+        yield pending.popitem(last=False)[1].result()
+
+
+# ---------------------------------------------------------------- reading
+
+
+class TableFile:
+    """An open table file.  Everything read from it has been checked against a checksum.
+
+    Thread-safe: HDF5 calls are serialised by h5py, decompression is not.
+    """
+
+    def __init__(self, path: Path, variant: Variant):
+        self.path = Path(path)
+        self.header = _read_header(self.path)
+        try:
+            self._file = h5py.File(self.path, "r", locking=False)
+        except OSError as error:
+            raise TableError(f"{self.path}: HDF5 cannot open it ({_first_line(error)})") from None
+        try:
+            self._open(variant)
+        except TableError:
+            self.close()
+            raise
+        except (KeyError, OSError, RuntimeError, ValueError, TypeError, AttributeError) as error:
+            self.close()
+            raise TableError(f"{self.path}: the structure is damaged ({_first_line(error)})") from None
+
+    def _open(self, variant: Variant) -> None:
+        self.attributes = self._checked_attributes(self._file)
+        if self.attributes["fingerprint"] != variant.fingerprint:
+            raise TableError(
+                f"{self.path}: made for the rules of {self.attributes['variant']}, not of {variant.name}"
+            )
+        if self.attributes["index_scheme"] != INDEX_SCHEME or self.attributes["metric"] != METRIC:
+            raise TableError(f"{self.path}: made with another index or metric")
+        named = [parse_subspace(name, variant) for name in self.attributes["subspaces"].split()]
+        if named != list(solved_together(variant, named[0])) or f"{named[0].name}.h5" != self.path.name:
+            raise TableError(f"{self.path}: holds {self.attributes['subspaces']}, which belongs in another file")
+        self.tables = {s: _Table(self, self._group(s.name), s) for s in named}
+        first = next(iter(self.tables.values()))
+        rows = self._dataset(self._file, "rows", (first.n_rows,), np.dtype(np.uint32))
+        self.row_masks = rows[()]
+
+    def _checked_attributes(self, node) -> dict:
+        attributes = {k: v.item() if isinstance(v, np.generic) else v for k, v in node.attrs.items()}
+        if attributes.pop("attributes_crc32") != _attributes_checksum(attributes):
+            raise TableError(f"{self.path}: the attributes of {node.name} are damaged")
+        return attributes
+
+    def _group(self, name: str):
+        if not isinstance(self._file.get(name, getlink=True), h5py.HardLink):
+            raise TableError(f"{self.path}: {name} leads out of the file")
+        return self._file[name]
+
+    def _dataset(self, node, name: str, shape: tuple, dtype: np.dtype):
+        if not isinstance(node.get(name, getlink=True), h5py.HardLink):
+            raise TableError(f"{self.path}: {name} leads out of the file")
+        dataset = node[name]
+        if dataset.shape != shape or dataset.dtype != dtype or dataset.is_virtual or dataset.external:
+            raise TableError(f"{self.path}: {dataset.name} is {dataset.dtype}{dataset.shape}, not {dtype}{shape}")
+        return dataset
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _Table:
+    """The table of one ordered subspace inside a file."""
+
+    def __init__(self, file: TableFile, group, subspace: Subspace):
+        attributes = file._checked_attributes(group)
+        self.file, self.subspace, self._group = file, subspace, group
+        counts = tuple(attributes[k] for k in ("own", "opponent", "own_hand", "opponent_hand"))
+        if counts != tuple(subspace) or attributes["width"] not in DTYPES:
+            raise TableError(f"{file.path}: the table of {subspace.name} describes another subspace")
+        self.width = attributes["width"]
+        self.dtype = DTYPES[self.width]
+        self.positions = attributes["positions"]
+        self.raw_positions = attributes["raw_positions"]
+        self.values_sha256 = attributes["values_sha256"]
+        self.n_rows, self.n_columns = group["values"].shape
+        self._values = file._dataset(group, "values", (self.n_rows, self.n_columns), self.dtype)
+        self.chunk_rows = self._values.chunks[0]
+        self.n_chunks = -(-self.n_rows // self.chunk_rows)
+        self._checksums = file._dataset(group, "chunk_crc32", (self.n_chunks,), np.dtype(np.uint32))[()]
+
+    @property
+    def stored_bytes(self) -> int:
+        return self._values.id.get_storage_size()
+
+    def histogram(self, raw: bool = False) -> np.ndarray:
+        """How many orbits (or raw positions) have each value code."""
+        name = "raw_histogram" if raw else "orbit_histogram"
+        dataset = self.file._dataset(self._group, name, (1 << 8 * self.width,), np.dtype(np.int64))
+        histogram = dataset[()]
+        if int(histogram.sum()) != (self.raw_positions if raw else self.positions):
+            raise TableError(f"{self.file.path}: the tally of {self.subspace.name} is damaged")
+        return histogram
+
+    def chunk(self, number: int) -> np.ndarray:
+        """Values of one chunk: rows [number * chunk_rows, ...), all columns, padded with zero rows at the end."""
+        try:
+            _, packed = self._values.id.read_direct_chunk((number * self.chunk_rows, 0))
+            raw = _decompress(packed)
+        except Exception as error:
+            raise TableError(
+                f"{self.file.path}: chunk {number} of {self.subspace.name} cannot be read ({_first_line(error)})"
+            ) from None
+        expected = self.chunk_rows * self.n_columns * self.width
+        if len(raw) != expected or _chunk_checksum(raw, self.subspace, number) != self._checksums[number]:
+            raise TableError(f"{self.file.path}: chunk {number} of {self.subspace.name} is damaged")
+        values = np.frombuffer(raw, self.dtype.newbyteorder("<"))
+        return values.reshape(self.chunk_rows, self.n_columns)
+
+    def read(self, pool=None) -> np.ndarray:
+        """All values, flat, rows after each other, in native byte order."""
+        out = np.empty(self.n_rows * self.n_columns, self.dtype)
+        step = self.chunk_rows * self.n_columns
+
+        def unpack(number: int) -> None:
+            part = out[number * step : (number + 1) * step]
+            part[:] = self.chunk(number).reshape(-1)[: len(part)]
+
+        for _ in _in_order(pool, unpack, self.n_chunks):
+            pass
+        return out
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+class TableStore:
+    """The finished tables of one variant in a data folder, opened on demand; at most ``max_open`` files at once."""
+
+    def __init__(self, data: Path, variant: Variant, max_open: int = 64):
+        self.data, self.variant = Path(data), variant
+        self._open: OrderedDict[Path, TableFile] = OrderedDict()
+        self._lock = threading.Lock()
+        self._max_open = max_open
+
+    def path(self, subspace: Subspace) -> Path:
+        return table_path(self.data, self.variant, subspace)
+
+    def has(self, subspace: Subspace) -> bool:
+        """Whether the file is there (finished files only; a damaged one still counts)."""
+        return self.path(subspace).exists()
+
+    def table(self, subspace: Subspace) -> _Table:
+        """The table of a subspace; `MissingTableError` where it has not been built."""
+        path = self.path(subspace)
+        with self._lock:
+            if path not in self._open:
+                if not path.exists():
+                    raise MissingTableError(
+                        subspace.name,
+                        f"the table {subspace.name} of {self.variant.name} is missing in {self.data}; "
+                        f"'morris build -V {self.variant.name} --subspace {subspace.name}' makes it",
+                    )
+                self._open[path] = TableFile(path, self.variant)
+                if len(self._open) > self._max_open:
+                    self._open.popitem(last=False)  # closed when the last user lets go of it
+            self._open.move_to_end(path)
+            return self._open[path].tables[subspace]
+
+    def close(self) -> None:
+        with self._lock:
+            for file in self._open.values():
+                file.close()
+            self._open.clear()
+
+
+def require_writable(folder: Path) -> None:
+    """Raises `InputError` where files cannot be made in a folder."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / f".write-test-{os.getpid()}"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise InputError(f"cannot write to the data folder {folder}: {error.strerror}") from None

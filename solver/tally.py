@@ -1,0 +1,58 @@
+"""Counting a table: how often each value occurs, over orbits and over raw positions.
+
+A row whose mask is kept by s > 1 symmetries holds some positions more than once.  An orbit is counted at the one of
+its slots whose column mask is smallest under those s symmetries; each slot stands for symmetries / s raw positions.
+"""
+
+import numpy as np
+
+from .bits import deposit
+from .combinatorics import columns
+from .jit import Workers, kernel
+from .subspace import Subspace
+from .symmetry import image_of, orbits
+from .variant import Variant
+
+
+@kernel
+def fill_histograms(orb, masks, stabilisers, cols, values, start, stop, orbit_counts, raw_counts):
+    """Adds the slots of rows [start, stop) to both histograms (int64, by value code)."""
+    full = (np.int64(1) << orb.n_points) - 1
+    n_symmetries = orb.images.shape[0]
+    size = cols.size
+    for row in range(start, stop):
+        kept = np.int64(stabilisers[row])
+        begin = row * size
+        if kept == 1:
+            for c in range(size):
+                orbit_counts[values[begin + c]] += 1
+                raw_counts[values[begin + c]] += n_symmetries
+            continue
+        x = np.int64(masks[row])
+        for c in range(size):
+            value = values[begin + c]
+            raw_counts[value] += n_symmetries // kept
+            y = deposit(np.int64(cols.patterns[c]), full ^ x)
+            smallest = True
+            for g in range(1, n_symmetries):
+                if image_of(orb.images, g, x) == x and image_of(orb.images, g, y) < y:
+                    smallest = False
+            orbit_counts[value] += smallest
+
+
+def histograms(variant: Variant, subspace: Subspace, values: np.ndarray, workers: Workers) -> tuple[np.ndarray, np.ndarray]:
+    """How many orbits and how many raw positions have each value code: two int64 arrays of length 256 or 65536."""
+    orb = orbits(variant.board)
+    own_rows = subspace.rows_are_own
+    row_stones, column_stones = (subspace[:2] if own_rows else subspace[1::-1])
+    masks, stabilisers = orb.rows(row_stones), orb.stabilisers(row_stones)
+    cols = columns(variant.board.n_points - row_stones, column_stones)
+    length = 1 << (8 * values.itemsize)
+
+    def count(start, stop):
+        by_orbit, raw = np.zeros(length, np.int64), np.zeros(length, np.int64)
+        fill_histograms(orb, masks, stabilisers, cols, values, start, stop, by_orbit, raw)
+        return by_orbit, raw
+
+    parts = workers.map_rows(count, len(masks), cols.size)
+    return sum(p[0] for p in parts), sum(p[1] for p in parts)
