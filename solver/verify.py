@@ -1,0 +1,242 @@
+"""Verification: recomputes every slot from its successors' stored values.
+
+Nothing here is shared with the retrograde pass but the rules (mills, neighbours) and the index (rows, columns,
+symmetries).  Turns are generated forwards, position by position: the best of all turns must be the stored value,
+depth included.  A table that agrees in every slot, with finished tables below it, is the right one: depths fall along
+best play, so no cycle of wrong values can support itself, and a position called a draw has no winning turn and at
+least one that holds.
+
+Agreement alone would also let a won position pass as a draw if it only ever led to other such draws; a draw that the
+pass never reached is exactly that, and the comparison with the slow second solver in the tests, Burnside's counts and
+the published numbers stand against it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .bits import deposit, extract
+from .combinatorics import Columns, columns
+from .edges import lines, rank_of, stones_in_mills
+from .jit import Workers, inlined, kernel
+from .subspace import Subspace
+from .symmetry import Orbits, image_of, orbits
+from .values import LOST, draw_code, seen_by_mover
+from .variant import MIN_STONES, Variant
+
+_seen_by_mover = inlined(seen_by_mover)
+
+
+class View(NamedTuple):
+    """A finished table as a lookup: values, canonical row masks, columns."""
+
+    values: np.ndarray
+    masks: np.ndarray
+    cols: Columns
+
+
+class Setting(NamedTuple):
+    """Rules and index of a check.
+
+    reach: int64[points], where a stone of the mover may slide to; sliding: whether the turns of this round slide (else
+    they place); may_break: whether a stone may be taken from a mill when all stand in mills.
+    """
+
+    orb: Orbits
+    mills: np.ndarray
+    reach: np.ndarray
+    sliding: bool
+    may_break: bool
+    draw: int
+
+
+@inlined
+def _look_up(orb, view, row, symmetry, column_mask):
+    """Value in a table at a row, for column stones given in the frame before ``symmetry`` is applied."""
+    full = (np.int64(1) << orb.n_points) - 1
+    moved = image_of(orb.images, symmetry, column_mask)
+    pattern = extract(moved, full ^ np.int64(view.masks[row]))
+    return np.int64(view.values[row * view.cols.size + rank_of(view.cols, pattern)])
+
+
+@inlined
+def _removable(setting, stones):
+    inside = stones_in_mills(setting.mills, stones)
+    if inside == stones and setting.may_break:
+        return stones
+    return stones & ~inside
+
+
+@inlined
+def _completes(mills, stones, goal):
+    for i in range(len(mills)):
+        if mills[i] & goal and stones & mills[i] == mills[i]:
+            return True
+    return False
+
+
+@kernel
+def best_row_turns(setting, masks, cols, quiet, taken, start, stop, best):
+    """best = max(best, turns of the row side), for the slots of rows [start, stop).
+
+    quiet: View after a turn without capture; taken: View after one with.  best: int64[(stop - start) * columns].
+    """
+    orb = setting.orb
+    full = (np.int64(1) << orb.n_points) - 1
+    goals = np.empty(512, np.int64)
+    reached = np.empty(512, np.int64)
+    closing = np.empty(512, np.bool_)
+    for row in range(start, stop):
+        x = np.int64(masks[row])
+        n = 0
+        for p in range(orb.n_points):
+            for q in range(orb.n_points):
+                origin = np.int64(1) << p
+                goal = np.int64(1) << q
+                if setting.sliding:
+                    if x & origin == 0 or x & goal or setting.reach[p] & goal == 0:
+                        continue
+                    after = x - origin + goal
+                else:
+                    if p > 0 or x & goal:
+                        continue
+                    after = x + goal
+                goals[n] = goal
+                reached[n] = after
+                closing[n] = _completes(setting.mills, after, goal)
+                n += 1
+        for c in range(cols.size):
+            y = deposit(np.int64(cols.patterns[c]), full ^ x)
+            value = best[(row - start) * cols.size + c]
+            removable = np.int64(-1)
+            for e in range(n):
+                if goals[e] & y:
+                    continue
+                target = np.int64(orb.row_of[reached[e]])
+                symmetry = np.int64(orb.symmetry_of[reached[e]])
+                if closing[e]:
+                    if removable == -1:
+                        removable = _removable(setting, y)
+                    rest = removable
+                    while rest:
+                        stone = rest & -rest
+                        rest ^= stone
+                        after_value = _look_up(orb, taken, target, symmetry, y ^ stone)
+                        value = max(value, _seen_by_mover(after_value, setting.draw))
+                    if removable:
+                        continue
+                value = max(value, _seen_by_mover(_look_up(orb, quiet, target, symmetry, y), setting.draw))
+            best[(row - start) * cols.size + c] = value
+
+
+@kernel
+def best_column_turns(setting, masks, cols, quiet, taken, start, stop, best):
+    """The same for turns of the column side."""
+    orb = setting.orb
+    full = (np.int64(1) << orb.n_points) - 1
+    for row in range(start, stop):
+        x = np.int64(masks[row])
+        free = full ^ x
+        removable = _removable(setting, x)
+        for c in range(cols.size):
+            y = deposit(np.int64(cols.patterns[c]), free)
+            value = best[(row - start) * cols.size + c]
+            origins = y if setting.sliding else np.int64(1)
+            p = 0
+            while origins:
+                if origins & 1:
+                    left = y ^ (np.int64(1) << p) if setting.sliding else y
+                    goals = free & ~y
+                    if setting.sliding:
+                        goals &= setting.reach[p]
+                    while goals:
+                        goal = goals & -goals
+                        goals ^= goal
+                        after = left | goal
+                        rest = removable if _completes(setting.mills, after, goal) else np.int64(0)
+                        if rest == 0:
+                            pattern = extract(after, free)
+                            code = np.int64(quiet.values[row * quiet.cols.size + rank_of(quiet.cols, pattern)])
+                            value = max(value, _seen_by_mover(code, setting.draw))
+                        while rest:
+                            stone = rest & -rest
+                            rest ^= stone
+                            target = np.int64(orb.row_of[x ^ stone])
+                            symmetry = np.int64(orb.symmetry_of[x ^ stone])
+                            code = _look_up(orb, taken, target, symmetry, after)
+                            value = max(value, _seen_by_mover(code, setting.draw))
+                origins >>= 1
+                p += 1
+            best[(row - start) * cols.size + c] = value
+
+
+@kernel
+def count_wrong(values, offset, best):
+    """How many of values[offset:] differ from ``best``, and where the first one is (-1: none)."""
+    wrong, first = 0, -1
+    for i in range(len(best)):
+        if np.int64(values[offset + i]) != best[i]:
+            if wrong == 0:
+                first = offset + i
+            wrong += 1
+    return wrong, first
+
+
+class Finding(NamedTuple):
+    """Outcome of a verification: slots looked at, slots that are wrong, number of the first wrong slot (-1: none)."""
+
+    slots: int
+    wrong: int
+    first: int
+
+
+def verify_subspace(variant: Variant, subspace: Subspace, values: np.ndarray, load, workers: Workers, progress=None) -> Finding:
+    """Recomputes all values of a subspace from its successors.
+
+    values: flat, in the subspace's own index; ``load(subspace, rows_own)`` gives the stored values of another one, flat,
+    with rows from the side asked for, in the same width; ``progress(share)`` is told how far it has come.
+    """
+    rows_own = subspace.rows_are_own
+    own, opponent, own_hand, opponent_hand = subspace
+    row_stones, column_stones = (own, opponent) if rows_own else (opponent, own)
+    orb, n = orbits(variant.board), variant.board.n_points
+    masks, cols = orb.rows(row_stones), columns(n - row_stones, column_stones)
+    draw = draw_code(values.itemsize)
+
+    def view(after: Subspace) -> View:
+        """Rows stay with the same colour, which after the turn is the other side."""
+        on_rows, on_columns = (after.opponent, after.own) if rows_own else (after.own, after.opponent)
+        return View(load(after, not rows_own), orb.rows(on_rows), columns(n - on_rows, on_columns))
+
+    nowhere = View(values[:0], masks[:0], columns(n - row_stones, column_stones))
+    rounds = []
+    for sliding in (False, True):
+        if sliding and own_hand and not variant.place_and_slide or not sliding and not own_hand or not sliding and own + opponent == n:
+            continue
+        placed = 0 if sliding else 1
+        quiet = Subspace(opponent, own + placed, opponent_hand, own_hand - placed)
+        can_take = own + placed >= MIN_STONES and opponent > 0
+        taken = view(quiet._replace(own=opponent - 1)) if can_take else nowhere
+        arrays = lines(variant.board)
+        reach = arrays.anywhere if variant.can_fly(own) and not own_hand else arrays.neighbours
+        setting = Setting(orb, arrays.mills, reach, sliding, variant.capture_in_mills == "any", draw)
+        rounds.append((setting, view(quiet), taken))
+    board_is_full = own + opponent == n
+    nothing = draw if board_is_full and variant.full_board == "draw" else LOST
+    best_turns = best_row_turns if rows_own else best_column_turns
+    done = 0
+
+    def check(start, stop):
+        nonlocal done
+        best = np.full((stop - start) * cols.size, nothing, np.int64)
+        for setting, quiet, taken in rounds:
+            best_turns(setting, masks, cols, quiet, taken, start, stop, best)
+        result = count_wrong(values, start * cols.size, best)
+        done += stop - start
+        if progress:
+            progress(done / len(masks))
+        return result
+
+    parts = workers.map_rows(check, len(masks), cols.size)
+    wrong = sum(w for w, _ in parts)
+    return Finding(len(values), wrong, next((f for _, f in parts if f >= 0), -1))
