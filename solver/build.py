@@ -213,7 +213,7 @@ class Builder:
         for width in DTYPES:
             try:
                 tables = solve_together(
-                    self.variant, file, width, lambda s, rows_own, w=width: self._load(s, rows_own, w),
+                    self.variant, file, width, lambda s, rows_own, w=width: self.load(s, rows_own, w),
                     self.workers, progress.share,
                 )  # fmt: skip
                 tallies = {s: histograms(self.variant, s, t, self.workers) for s, t in tables.items()}
@@ -225,7 +225,7 @@ class Builder:
                     raise
         raise AssertionError("unreachable")
 
-    def _load(self, subspace: Subspace, rows_own: bool, width: int) -> np.ndarray:
+    def load(self, subspace: Subspace, rows_own: bool, width: int) -> np.ndarray:
         """Finished values of a subspace, its rows from the side asked for."""
         row_stones, column_stones = (subspace[:2] if rows_own else subspace[1::-1])
         if subspace.is_over:

@@ -1,14 +1,14 @@
 """Verification: recomputes every slot from its successors' stored values.
 
 Nothing here is shared with the retrograde pass but the rules (mills, neighbours) and the index (rows, columns,
-symmetries).  Turns are generated forwards, position by position: the best of all turns must be the stored value,
-depth included.  A table that agrees in every slot, with finished tables below it, is the right one: depths fall along
-best play, so no cycle of wrong values can support itself, and a position called a draw has no winning turn and at
-least one that holds.
+symmetries).  Turns are generated forwards, position by position, and the best of them must be the stored value, depth
+included.
 
-Agreement alone would also let a won position pass as a draw if it only ever led to other such draws; a draw that the
-pass never reached is exactly that, and the comparison with the slow second solver in the tests, Burnside's counts and
-the published numbers stand against it.
+Agreement in every slot, with the tables below it right, proves a table right.  By induction on the true depth d: a
+position truly lost in d has only successors truly won in less, whose values are right, so its own must be a loss in
+d; a position truly won in d has a successor truly lost in d - 1, and none lost sooner.  So every win and loss is
+there with its depth.  The other way, a stored win or loss of depth d rests on stored values of smaller depths, down
+to positions that are over.  What is left is neither, which is a draw.
 """
 
 from typing import NamedTuple
@@ -21,6 +21,7 @@ from .edges import lines, rank_of, stones_in_mills
 from .jit import Workers, inlined, kernel
 from .subspace import Subspace
 from .symmetry import Orbits, image_of, orbits
+from .tally import histograms
 from .values import LOST, draw_code, seen_by_mover
 from .variant import MIN_STONES, Variant
 
@@ -190,7 +191,9 @@ class Finding(NamedTuple):
     first: int
 
 
-def verify_subspace(variant: Variant, subspace: Subspace, values: np.ndarray, load, workers: Workers, progress=None) -> Finding:
+def verify_subspace(
+    variant: Variant, subspace: Subspace, values: np.ndarray, load, workers: Workers, progress=None
+) -> Finding:
     """Recomputes all values of a subspace from its successors.
 
     values: flat, in the subspace's own index; ``load(subspace, rows_own)`` gives the stored values of another one, flat,
@@ -211,7 +214,8 @@ def verify_subspace(variant: Variant, subspace: Subspace, values: np.ndarray, lo
     nowhere = View(values[:0], masks[:0], columns(n - row_stones, column_stones))
     rounds = []
     for sliding in (False, True):
-        if sliding and own_hand and not variant.place_and_slide or not sliding and not own_hand or not sliding and own + opponent == n:
+        may_slide, may_place = not own_hand or variant.place_and_slide, own_hand and own + opponent < n
+        if not (may_slide if sliding else may_place):
             continue
         placed = 0 if sliding else 1
         quiet = Subspace(opponent, own + placed, opponent_hand, own_hand - placed)
@@ -240,3 +244,20 @@ def verify_subspace(variant: Variant, subspace: Subspace, values: np.ndarray, lo
     parts = workers.map_rows(check, len(masks), cols.size)
     wrong = sum(w for w, _ in parts)
     return Finding(len(values), wrong, next((f for _, f in parts if f >= 0), -1))
+
+
+def verify_table(variant: Variant, subspace: Subspace, store, load, workers: Workers, progress=None) -> Finding:
+    """Verifies the stored table of a subspace, its tally included.
+
+    ``load(subspace, rows_own, width)`` gives finished values.  A tally that differs from the values counts as one wrong
+    slot (number 0).
+    """
+    table = store.table(subspace)
+    values = table.read(workers.pool)
+    finding = verify_subspace(
+        variant, subspace, values, lambda s, rows_own: load(s, rows_own, table.width), workers, progress
+    )
+    for counted, raw in zip(histograms(variant, subspace, values, workers), (False, True)):
+        if not finding.wrong and not np.array_equal(counted, table.histogram(raw)):
+            return Finding(len(values), 1, 0)
+    return finding

@@ -365,6 +365,9 @@ class Solution:
     def __len__(self) -> int:
         return len(self._index)
 
+    def __contains__(self, position: Position) -> bool:
+        return self.reduction.key(position) in self._index
+
     def __getitem__(self, position: Position) -> Value:
         return self._value(self._index[self.reduction.key(position)])
 

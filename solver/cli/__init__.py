@@ -1,0 +1,121 @@
+"""The command line: the only place that knows click and tqdm.
+
+Commands live in the modules beside this one and are imported when they are called, so that asking a question does
+not wait for the solver's kernels.
+"""
+
+import importlib
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from ..errors import InputError, MorrisError
+
+#: Command -> module of this package that defines it, in the order in which help lists them.
+COMMANDS = {
+    "solve": "building",
+    "build": "building",
+    "prove": "proving",
+    "query": "asking",
+    "stats": "reporting",
+    "verify": "building",
+    "check": "reporting",
+    "info": "reporting",
+    "variants": "reporting",
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported on use."""
+
+    def list_commands(self, context):
+        return list(COMMANDS)
+
+    def get_command(self, context, name):
+        if name not in COMMANDS:
+            return None
+        module = importlib.import_module(f".{COMMANDS[name]}", __package__)
+        return getattr(module, name)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(package_name="morris", message="%(prog)s %(version)s")
+def group() -> None:
+    """Solve nine men's morris and its family, and ask the solution.
+
+    \b
+    morris solve --max-stones 8        build small tables
+    morris query --moves "d6 f4 b4"    what is this position worth?
+    """
+
+
+def main() -> None:
+    """Entry point of ``morris``: runs a command and turns errors into one line and an exit code."""
+    try:
+        code = group.main(standalone_mode=False)
+        sys.stdout.flush()
+        sys.exit(code if isinstance(code, int) else 0)
+    except click.exceptions.Abort:
+        _stop("interrupted", 130)
+    except KeyboardInterrupt:
+        _stop("interrupted; the same command goes on where it stopped", 130)
+    except click.ClickException as error:
+        hint = f" (see '{error.ctx.command_path} --help')" if getattr(error, "ctx", None) else ""
+        _stop(error.format_message().replace("\n", " ") + hint, 2)
+    except MorrisError as error:
+        _stop(str(error), error.exit_code)
+    except BrokenPipeError:  # the reader of a pipe has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except OSError as error:
+        _stop(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 1)
+    except MemoryError:
+        _stop("out of memory; build with fewer stones or a smaller --memory", 1)
+
+
+def _stop(message: str, code: int) -> None:
+    print(f"morris: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+# ---------------------------------------------------------------- shared options
+
+
+def variant_options(command):
+    """-V/--variant and --set; the command receives ``variant``, a Variant."""
+
+    def resolve(context, parameter, value):
+        from ..variant import get_variant
+
+        try:
+            return get_variant(value)
+        except InputError as error:
+            raise click.BadParameter(str(error)) from None
+
+    return click.option(
+        "-V", "--variant", default="nine", show_default=True, callback=resolve,
+        help="The game, see 'morris variants'.",
+    )(command)  # fmt: skip
+
+
+def data_option(command):
+    """--data; the command receives ``data``, a Path."""
+    return click.option(
+        "--data", envvar="MORRIS_DATA", default="data/tables", show_default=True, show_envvar=True,
+        type=click.Path(path_type=Path), help="Folder of the tables.",
+    )(command)  # fmt: skip
+
+
+def jobs_option(command):
+    """-j/--jobs; the command receives ``jobs``, a positive int."""
+    return click.option(
+        "-j", "--jobs", type=click.IntRange(1, 256), default=os.cpu_count() or 1, show_default="all cores",
+        help="Worker threads.",
+    )(command)  # fmt: skip
+
+
+def subspace_option(command):
+    """--subspace; the command receives ``subspace``, text or None."""
+    return click.option("--subspace", metavar="5-4", help="Only this subspace (and its twin).")(command)

@@ -1,0 +1,223 @@
+"""Commands that make tables or recompute them: solve, build, verify."""
+
+import sys
+import time
+
+import click
+from tqdm import tqdm
+
+from ..errors import InputError, TableError
+from ..subspace import Subspace, parse_subspace, solved_together
+from . import data_option, jobs_option, subspace_option, variant_options
+
+
+def parse_bytes(text: str | None) -> int | None:
+    """Bytes of a size such as 8G or 900M."""
+    if text is None:
+        return None
+    units = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
+    number, unit = (text[:-1], units.get(text[-1:].upper())) if text[-1:].isalpha() else (text, 1)
+    try:
+        if unit is None or float(number) <= 0:
+            raise ValueError
+        return int(float(number) * unit)
+    except ValueError:
+        raise InputError(f"--memory {text}: write a size such as 8G or 900M") from None
+
+
+def build_options(command):
+    """What `solve` and `build` share."""
+    for option in (
+        click.option("--memory", metavar="SIZE", help="Most memory to use, e.g. 8G; default: what is free."),
+        jobs_option,
+        subspace_option,
+        click.option("--max-stones", type=click.IntRange(6), help="Only pairs with at most so many stones on board together."),
+        click.option(
+            "--phase", type=click.Choice(["moving", "placing"]), default="moving", show_default=True,
+            help="placing: also every position with stones in hand.",
+        ),
+        data_option,
+        variant_options,
+    ):  # fmt: skip
+        command = option(command)
+    return command
+
+
+class Bars:
+    """Progress of a build: two bars on a terminal, a line per subspace elsewhere."""
+
+    def __init__(self, files, positions: int):
+        self.on_terminal = sys.stderr.isatty()
+        self.files, self.done_files, self.started = files, 0, time.monotonic()
+        self.positions, self.done_positions = positions, 0
+        self.total = self.pair = None
+        if self.on_terminal:
+            style = {"unit": "pos", "unit_scale": True, "leave": True, "dynamic_ncols": True}
+            self.total = tqdm(total=positions, desc="all", position=0, **style)
+            self.pair = tqdm(total=1, desc="", position=1, **style)
+
+    def begin(self, subspace: Subspace, positions: int) -> None:
+        self.at = positions
+        if self.pair is not None:
+            self.pair.reset(total=positions)
+            self.pair.set_description(subspace.name)
+
+    def share(self, share: float) -> None:
+        if self.pair is not None:
+            for bar, n in ((self.pair, share * self.at), (self.total, self.done_positions + share * self.at)):
+                bar.n = int(n)
+                bar.refresh()
+
+    def done(self, subspace: Subspace, positions: int, seconds: float) -> None:
+        self.done_files += 1
+        self.done_positions += positions
+        if self.pair is not None:
+            self.share(0)
+            return
+        elapsed = time.monotonic() - self.started
+        left = elapsed / max(1, self.done_positions) * (self.positions - self.done_positions)
+        click.echo(
+            f"{self.done_files}/{len(self.files)} {subspace.name}: {positions:,} positions in {seconds:.1f} s, "
+            f"{self.done_positions / max(1, self.positions):.0%} done, {_clock(left)} left",
+            err=True,
+        )
+
+    def close(self) -> None:
+        for bar in (self.pair, self.total):
+            if bar is not None:
+                bar.close()
+
+
+def _clock(seconds: float) -> str:
+    return f"{int(seconds) // 60}:{int(seconds) % 60:02d} min"
+
+
+def _announce_compiling() -> None:
+    from ..jit import CACHE_FOLDER
+
+    if not any(CACHE_FOLDER.rglob("*.nbc")):
+        click.echo("compiling the kernels, once (under a minute)", err=True)
+
+
+def run_build(variant, data, max_stones, subspace, jobs, memory, phase) -> None:
+    """Builds what is missing among the targets that the options name."""
+    memory = parse_bytes(memory)
+    targets = [parse_subspace(subspace, variant)] if subspace else None
+    from ..store import require_writable, table_folder
+
+    require_writable(table_folder(data, variant))
+    _announce_compiling()
+    from ..build import Builder, all_targets, moving_targets, plan
+
+    if targets is None:
+        targets = moving_targets(variant, max_stones)
+        if phase == "placing":
+            placing = [s for s in all_targets(variant) if s.is_placing]
+            targets += [s for s in placing if max_stones is None or s.stones_on_board <= max_stones]
+    builder = Builder(variant, data, jobs, memory)
+    try:
+        files = plan(variant, builder.store, targets)
+        need = builder.check_resources(files)
+        if not files:
+            click.echo(f"{variant.name}: all tables asked for are there", err=True)
+            return
+        click.echo(
+            f"{variant.name}: {len(files)} files, {need.positions:,} positions; about {_clock(need.seconds)} with "
+            f"{jobs} workers, {need.memory / 2**30:.1f} GiB of memory, {need.disk / 1e9:.2f} GB of disk",
+            err=True,
+        )
+        bars = Bars(files, need.positions)
+        started = time.monotonic()
+        try:
+            builder.build(files, bars)
+        finally:
+            bars.close()
+        click.echo(f"built in {_clock(time.monotonic() - started)}", err=True)
+    finally:
+        builder.close()
+
+
+@click.command()
+@build_options
+def build(**options) -> None:
+    """Build all missing tables, in order.
+
+    Finished tables are kept; an interrupted one is begun again.
+
+    \b
+    morris build --max-stones 10
+    morris build -V six --phase placing
+    """
+    run_build(**options)
+
+
+@click.command()
+@click.option("--all", "everything", is_flag=True, help="The placement phase too, as --phase placing.")
+@build_options
+@click.pass_context
+def solve(context, everything, **options) -> None:
+    """Build all missing tables and print what they say.
+
+    \b
+    morris solve                       the whole moving phase of nine men's morris
+    morris solve -V six --all          the complete game of six men's morris
+    morris solve --subspace 5-4        one pair and what it needs
+    """
+    if everything:
+        options["phase"] = "placing"
+    run_build(**options)
+    from .reporting import print_verdict
+
+    print_verdict(options["variant"], options["data"])
+
+
+@click.command()
+@subspace_option
+@jobs_option
+@data_option
+@variant_options
+def verify(variant, data, jobs, subspace) -> None:
+    """Recompute every slot of the tables from its successors' stored values.
+
+    Exits with 4 and names the first wrong slot if there is one.
+
+    \b
+    morris verify --subspace 5-4
+    """
+    wanted = parse_subspace(subspace, variant) if subspace else None
+    from ..build import Builder, all_targets
+    from ..indexing import slot_masks
+    from ..verify import verify_table
+
+    builder = Builder(variant, data, jobs)
+    try:
+        if wanted:
+            files = [solved_together(variant, wanted)[0]]
+        else:
+            files = [s for s in all_targets(variant) if builder.store.has(s)]
+        if not files:
+            raise InputError(f"there are no tables of {variant.name} in {data}; 'morris build' makes them")
+        slots = 0
+        started = time.monotonic()
+        tables = [s for file in files for s in solved_together(variant, file)]
+        bar = tqdm(tables, unit="table", disable=not sys.stderr.isatty())
+        for s in bar:
+            bar.set_description(s.name)
+            finding = verify_table(variant, s, builder.store, builder.load, builder.workers)
+            slots += finding.slots
+            if finding.wrong:
+                table = builder.store.table(s)
+                own, opponent = slot_masks(variant, s, table.file.row_masks, finding.first)
+                raise TableError(
+                    f"{builder.store.path(s)}: {finding.wrong:,} of {finding.slots:,} slots of {s.name} are wrong; the first is "
+                    f"slot {finding.first}, own stones {_points(variant, own)}, opponent {_points(variant, opponent)}"
+                )
+            if not sys.stderr.isatty():
+                click.echo(f"{s.name}: {finding.slots:,} slots right", err=True)
+        click.echo(f"{variant.name}: {slots:,} slots in {len(tables)} tables verified in {_clock(time.monotonic() - started)}")
+    finally:
+        builder.close()
+
+
+def _points(variant, mask: int) -> str:
+    return " ".join(p for i, p in enumerate(variant.board.points) if mask >> i & 1)

@@ -1,0 +1,69 @@
+"""The proof command: prove."""
+
+import click
+
+from . import data_option, jobs_option, variant_options
+from .building import parse_bytes
+
+
+@click.command()
+@click.argument("position", required=False)
+@click.option("--moves", help="The turns so far, from the empty board.")
+@click.option("--memory", metavar="SIZE", default="1G", show_default=True, help="For the table of answers.")
+@click.option("--time-limit", type=click.FloatRange(0, min_open=True), help="Seconds; then the answer is unknown.")
+@click.option("--certificate", type=click.Path(dir_okay=False), help="Write the proof tree to this HDF5 file.")
+@jobs_option
+@data_option
+@variant_options
+def prove(variant, data, jobs, position, moves, memory, time_limit, certificate) -> None:
+    """Settle what a position of the placement phase is worth, the empty board by default.
+
+    Searches to the end of the placing and probes moving-phase tables only.
+
+    \b
+    morris prove
+    morris prove --moves "d6 f4 b4"
+    morris prove --certificate draw.h5
+    """
+    from ..notation import parse_moves, parse_position
+    from ..position import start
+
+    if position is not None:
+        place = parse_position(position, variant)
+    elif moves is not None:
+        place = parse_moves(moves, variant).position
+    else:
+        place = start(variant)
+    print_proof(variant, data, place, jobs, parse_bytes(memory), time_limit, certificate)
+
+
+def print_proof(variant, data, position, jobs, memory, time_limit=None, certificate=None) -> None:
+    """Runs the proof and prints verdict and cost."""
+    from ..jit import Workers
+    from ..search import prove as settle
+    from ..store import TableStore
+
+    store, workers = TableStore(data, variant), Workers(jobs)
+    try:
+        proof = settle(variant, store, position, workers, memory, time_limit)
+        for side, holds, question in zip(("White", "Black"), (proof.white_holds, proof.black_holds), proof.questions):
+            counts = question.counts
+            word = {True: "holds at least a draw", False: "loses", None: "is not settled in the time given"}[holds]
+            click.echo(
+                f"{side} {word}: {counts.nodes:,} positions searched, {counts.probes:,} table probes, {counts.hits:,} "
+                f"transposition hits, {counts.seconds:.1f} s ({counts.loading_seconds:.1f} s of it loading "
+                f"{len(counts.subspaces)} subspaces: {' '.join(counts.subspaces) or 'none'})"
+            )
+        words = {"win": "a win for White", "loss": "a win for Black", "draw": "a draw", "unknown": "unknown"}
+        empty = position.white == position.black == 0
+        click.echo(f"The {'empty board' if empty else 'position'} of {variant.name} is {words[proof.white_outcome.value]}.")
+        if certificate:
+            from ..certificate import write_certificate
+
+            n_positions = write_certificate(certificate, variant, position, proof)
+            click.echo(f"{certificate}: {n_positions:,} positions of both strategies")
+    finally:
+        workers.close()
+        store.close()
+
+

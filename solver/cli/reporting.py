@@ -1,0 +1,163 @@
+"""Commands that report what is there: stats, check, info, variants."""
+
+import csv
+import io
+import json
+import os
+import platform
+import sys
+
+import click
+
+from .. import __version__
+from ..errors import InputError, MissingTableError, TableError
+from ..stats import COLUMNS, finished_subspaces, game_files, start_value, subspace_statistics
+from ..store import TableStore
+from ..subspace import count_canonical, parse_subspace, solved_together
+from ..variant import VARIANTS
+from . import data_option, subspace_option, variant_options
+
+
+def print_verdict(variant, data) -> None:
+    """The table of all finished subspaces, and the value of the empty board where it is known."""
+    store = TableStore(data, variant)
+    try:
+        rows = [subspace_statistics(store, s) for s in finished_subspaces(store)]
+        click.echo(_as_table(rows))
+        value = start_value(store)
+        if value:
+            click.echo(f"The empty board of {variant.name} is a {value}.")
+    finally:
+        store.close()
+
+
+def _as_table(rows: list[dict]) -> str:
+    if not rows:
+        return "no tables"
+    total = {c: "" for c in rows[0]}
+    total.update(own="all", **{c: sum(r[c] for r in rows) for c in rows[0] if c in ("wins", "losses", "draws", "positions")})
+    cells = [list(rows[0])] + [[_cell(r[c]) for c in r] for r in [*rows, total]]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
+    return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, widths)) for row in cells)
+
+
+def _cell(value) -> str:
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
+
+
+@click.command()
+@click.option("--format", "form", type=click.Choice(["table", "csv", "json"]), default="table", show_default=True)
+@click.option("--raw", is_flag=True, help="Count without symmetry.")
+@click.option("--phase", type=click.Choice(["moving", "placing"]), default="moving", show_default=True)
+@subspace_option
+@data_option
+@variant_options
+def stats(variant, data, form, raw, phase, subspace) -> None:
+    """Wins, losses, draws and longest win and loss, by subspace.
+
+    Counts are canonical positions, every arrangement of the stones, also those that play cannot reach.
+
+    \b
+    morris stats --format csv
+    """
+    store = TableStore(data, variant)
+    if subspace:
+        wanted = parse_subspace(subspace, variant)
+        subspaces = [wanted] if wanted == wanted.twin or wanted.is_placing else [wanted, wanted.twin]
+        phase = "placing" if wanted.is_placing else "moving"
+    else:
+        subspaces = [s for s in finished_subspaces(store) if s.is_placing == (phase == "placing")]
+        if not subspaces:
+            raise MissingTableError("", f"no {phase} tables of {variant.name} in {data}; 'morris build' makes them")
+    rows = [subspace_statistics(store, s, raw) for s in subspaces]
+    store.close()
+    rows = [{c: r[c] for c in COLUMNS[phase]} for r in rows]
+    if form == "table":
+        click.echo(_as_table(rows))
+    elif form == "json":
+        click.echo(json.dumps(rows))
+    else:
+        out = io.StringIO()
+        writer = csv.DictWriter(out, COLUMNS[phase], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        click.echo(out.getvalue(), nl=False)
+
+
+@click.command()
+@subspace_option
+@data_option
+@variant_options
+def check(variant, data, subspace) -> None:
+    """Compare the structure and every byte of the table files with their checksums.
+
+    \b
+    morris check
+    """
+    from ..store import check_file
+
+    store = TableStore(data, variant)
+    files = [solved_together(variant, parse_subspace(subspace, variant))[0]] if subspace else game_files(store)
+    if not files:
+        raise InputError(f"there are no tables of {variant.name} in {data}; 'morris build' makes them")
+    damaged = []
+    size = 0
+    for file in files:
+        try:
+            store.table(file)
+            check_file(store.path(file))
+            size += store.path(file).stat().st_size
+        except TableError as error:
+            damaged.append(str(error))
+    store.close()
+    if damaged:
+        raise TableError("; ".join(damaged))
+    click.echo(f"{variant.name}: {len(files)} files, {size / 1e6:,.1f} MB, all as they were written")
+
+
+@click.command()
+@data_option
+@variant_options
+def info(variant, data) -> None:
+    """Variant, tables present and missing, sizes, and this machine.
+
+    \b
+    morris info -V six
+    """
+    store = TableStore(data, variant)
+    click.echo(f"variant      {variant.name}: {variant.summary}; fingerprint {variant.fingerprint}")
+    click.echo(f"data folder  {data}")
+    from ..subspace import moving_pairs, placing_subspaces
+
+    for phase, files in (("moving", moving_pairs(variant)), ("placing", placing_subspaces(variant))):
+        there = [f for f in files if store.has(f)]
+        missing = [f.name for f in files if not store.has(f)]
+        size = sum(store.path(f).stat().st_size for f in there)
+        positions = sum(count_canonical(variant, s) for f in there for s in solved_together(variant, f))
+        click.echo(f"{phase:12} {len(there)} of {len(files)} files, {size / 1e6:,.1f} MB, {positions:,} positions")
+        if missing:
+            more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
+            click.echo(f"  missing    {' '.join(missing[:8])}{more}")
+    click.echo(
+        f"machine      {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, morris {__version__}"
+    )
+    sys.stdout.flush()
+
+
+@click.command()
+def variants() -> None:
+    """The games morris knows.
+
+    \b
+    morris variants
+    """
+    from ..subspace import moving_pairs, placing_subspaces
+
+    for variant in VARIANTS.values():
+        moving = sum(count_canonical(variant, s) for f in moving_pairs(variant) for s in solved_together(variant, f))
+        placing = sum(count_canonical(variant, s) for f in placing_subspaces(variant) for s in solved_together(variant, f))
+        click.echo(f"{variant.name:12} {variant.summary}")
+        click.echo(f"{'':12} {moving:,} positions moving, {placing:,} placing")
+
+
+

@@ -1,0 +1,433 @@
+"""Alpha-beta over the placement phase: what is a position with stones in hand worth, from moving tables alone?
+
+The value is settled by two yes-or-no questions, each a search of its own with a null window: does White hold at least
+a draw, and does Black?  In such a search one side (the *holder*) looks for one turn that holds, the other for one that
+breaks it.  At the end of the placing stands a probe of a moving-phase table, of which only one bit a slot is kept in
+memory: does the holder hold.
+
+The transposition table keeps canonical positions only, each with the answer that was proved for it; whose question it
+is, and therefore which bound the entry is, belongs to the table as a whole.  Kernels share it without locks: an entry
+is one machine word that holds its key in full.
+"""
+
+import threading
+import time
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from .bits import extract, lowest_bit
+from .combinatorics import columns
+from .edges import lines, rank_of, stones_in_mills
+from .errors import InputError, MorrisError
+from .jit import Workers, inlined, kernel
+from .subspace import Subspace
+from .symmetry import Orbits, image_of, orbits
+from .values import Outcome, draw_code
+from .variant import MIN_STONES, Variant
+
+#: Entries that share a cache line and are looked at together.
+BUCKET = 8
+MOST_TURNS = 512
+BROKEN, HOLDS, STOPPED = 0, 1, 2
+
+# Places in the control array that kernel and caller share.
+STOP, MISSING, NODES, PROBES, HITS = range(5)
+
+
+class Leaves(NamedTuple):
+    """One bit per slot of the moving tables with White to move: does the holder hold?
+
+    bits: uint8[...], all tables after each other; offset: int64[stones + 1, stones + 1], first bit of the table with so
+    many white and black stones, -1 where it has not been loaded; low, high, size: the rank tables of `Columns` by
+    [free points, stones]; masks, first: the canonical masks, see `Orbits`.
+    """
+
+    bits: np.ndarray
+    offset: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    size: np.ndarray
+
+
+class Game(NamedTuple):
+    """Rules and index as the search needs them; tests: int64[points, Q], see `Lines.others`."""
+
+    orb: Orbits
+    mills: np.ndarray
+    others: np.ndarray
+    degree: np.ndarray
+    may_break: bool
+    full_board_holds: bool
+
+
+@inlined
+def canonical_key(orb, white, black, hands):
+    """Smallest image of a position as one word: white in the low bits, black above, stones in hand on top."""
+    g = np.int64(orb.symmetry_of[white])
+    w = image_of(orb.images, g, white)
+    b = image_of(orb.images, g, black)
+    row = orb.first[bit_count(w)] + np.int64(orb.row_of[w])
+    if orb.stabiliser[row] > 1:
+        for s in range(1, orb.images.shape[0]):
+            if image_of(orb.images, s, w) == w:
+                b = min(b, image_of(orb.images, s, b))
+    return w | b << 24 | hands << 48
+
+
+@inlined
+def bit_count(mask):
+    mask = mask - ((mask >> 1) & 0x555555)
+    mask = (mask & 0x333333) + ((mask >> 2) & 0x333333)
+    mask = (mask + (mask >> 4)) & 0x0F0F0F
+    return (mask + (mask >> 8) + (mask >> 16)) & 31
+
+
+@inlined
+def _bucket_of(key, n_entries):
+    mixed = key * np.int64(-7046029254386353131)
+    mixed ^= (mixed >> 29) & 0x7FFFFFFFF
+    mixed *= np.int64(-4658895280553007687)
+    return ((mixed >> 20) & 0x7FFFFFFFFFF) % (n_entries // BUCKET) * BUCKET
+
+
+@inlined
+def recall(table, key):
+    """The answer kept for a position, or -1."""
+    start = _bucket_of(key, len(table))
+    for i in range(start, start + BUCKET):
+        if table[i] >> 1 == key:
+            return table[i] & 1
+    return np.int64(-1)
+
+
+@inlined
+def _remember(table, key, answer):
+    """Keeps an answer; in a full bucket the position with the fewest stones in hand gives way."""
+    start = _bucket_of(key, len(table))
+    at = start
+    for i in range(start, start + BUCKET):
+        if table[i] >> 1 == key or table[i] == 0:
+            at = i
+            break
+        if table[i] >> 49 < table[at] >> 49:
+            at = i
+    table[at] = key << 1 | answer
+
+
+@inlined
+def _holds_after_placing(game, leaves, white, black, control):
+    """The bit of a position in which all stones are placed and White is to move; STOPPED where its table is missing."""
+    orb = game.orb
+    n_white, n_black = bit_count(white), bit_count(black)
+    offset = leaves.offset[n_white, n_black]
+    if offset < 0:
+        control[MISSING] = n_white << 8 | n_black
+        return np.int64(STOPPED)
+    row_mask, column_mask, k = (white, black, n_black) if n_white >= n_black else (black, white, n_white)
+    g = np.int64(orb.symmetry_of[row_mask])
+    row = np.int64(orb.row_of[row_mask])
+    full = (np.int64(1) << orb.n_points) - 1
+    free = full ^ image_of(orb.images, g, row_mask)
+    pattern = extract(image_of(orb.images, g, column_mask), free)
+    n = orb.n_points - max(n_white, n_black)
+    rank = np.int64(leaves.low[pattern & 4095]) + np.int64(leaves.high[n, k, pattern >> 12])
+    bit = offset + row * leaves.size[n, k] + rank
+    control[PROBES] += 1
+    return np.int64((leaves.bits[bit >> 3] >> np.uint8(bit & 7)) & 1)
+
+
+@inlined
+def _lines_open_to(others, stones, blockers, point):
+    """Lines through a point that hold a stone of ``stones`` and none of ``blockers``."""
+    n = 0
+    for m in range(others.shape[1]):
+        n += (stones & others[point, m] != 0) & (blockers & others[point, m] == 0) & (others[point, m] < 1 << 24)
+    return n
+
+
+@inlined
+def fill_turns(game, own, opponent, history, owns, opponents, scores):
+    """Writes own and opponent masks after every placement, with a score that orders them; returns how many."""
+    full = (np.int64(1) << game.orb.n_points) - 1
+    free = full ^ own ^ opponent
+    removable = np.int64(-1)
+    n = 0
+    while free:
+        q = lowest_bit(free)
+        goal = np.int64(1) << q
+        free ^= goal
+        closes = False
+        blocks = False
+        for m in range(game.others.shape[1]):
+            closes |= own & game.others[q, m] == game.others[q, m]
+            blocks |= opponent & game.others[q, m] == game.others[q, m]
+        score = game.degree[q] * 4 + min(history[q] >> 8, 40)
+        score += 12 * _lines_open_to(game.others, own, opponent, q) + 6 * _lines_open_to(game.others, opponent, own, q)
+        score += 100000 * blocks
+        if closes:
+            if removable == -1:
+                inside = stones_in_mills(game.mills, opponent)
+                removable = opponent & ~inside
+                if removable == 0 and game.may_break:
+                    removable = opponent
+            rest = removable
+            while rest:
+                p = lowest_bit(rest)
+                rest &= rest - 1
+                owns[n] = own | goal
+                opponents[n] = opponent ^ (np.int64(1) << p)
+                scores[n] = score + 1000000 + 12 * _lines_open_to(game.others, opponent, own | goal, p)
+                n += 1
+            if removable:
+                continue
+        owns[n] = own | goal
+        opponents[n] = opponent
+        scores[n] = score
+        n += 1
+    return n
+
+
+@kernel
+def search(game, leaves, table, history, control, stack, white, black, white_hand, black_hand, white_moves, holder):
+    """Does the holder (0 White, 1 Black) keep at least a draw?  HOLDS, BROKEN or STOPPED.
+
+    stack: int64[3, plies, MOST_TURNS], scratch; control: int64[5], see the module's head; history: int64[2, points], cut-offs
+    by point; a position with a side below three stones in all is not passed in.
+    """
+    if white_hand == 0 and black_hand == 0:
+        return _holds_after_placing(game, leaves, white, black, control)
+    if control[STOP]:
+        return np.int64(STOPPED)
+    hands = white_hand + black_hand
+    key = canonical_key(game.orb, white, black, hands)
+    known = recall(table, key)
+    if known >= 0:
+        control[HITS] += 1
+        return known
+    control[NODES] += 1
+    own, opponent = (white, black) if white_moves else (black, white)
+    mover_holds = (holder == 0) == white_moves
+    owns, opponents, scores = stack[0, hands], stack[1, hands], stack[2, hands]
+    side = 0 if white_moves else 1
+    n = fill_turns(game, own, opponent, history[side], owns, opponents, scores)
+    if n == 0:  # no point is free
+        return np.int64(HOLDS if game.full_board_holds or not mover_holds else BROKEN)
+    opponent_hand = black_hand if white_moves else white_hand
+    wanted = np.int64(HOLDS if mover_holds else BROKEN)
+    answer = np.int64(1 - wanted)
+    next_white_hand = white_hand - 1 if white_moves else white_hand
+    next_black_hand = black_hand if white_moves else black_hand - 1
+    # A turn that is known to settle the matter, before any is searched.
+    settled = False
+    if hands > 3:
+        for i in range(n):
+            w, b = (owns[i], opponents[i]) if white_moves else (opponents[i], owns[i])
+            if bit_count(opponents[i]) + opponent_hand < 3:
+                settled = True
+                break
+            known = recall(table, canonical_key(game.orb, w, b, hands - 1))
+            if known == wanted:
+                settled = True
+                break
+            if known >= 0:
+                scores[i] = -1
+    if settled:
+        _remember(table, key, wanted)
+        return wanted
+    for i in range(n):
+        best = i
+        for j in range(i + 1, n):
+            if scores[j] > scores[best]:
+                best = j
+        if scores[best] < 0:
+            break
+        o, p = owns[best], opponents[best]
+        owns[best], opponents[best], scores[best] = owns[i], opponents[i], scores[i]
+        scores[i] = -2
+        if bit_count(p) + opponent_hand < 3:
+            result = wanted
+        else:
+            w, b = (o, p) if white_moves else (p, o)
+            result = search(
+                game, leaves, table, history, control, stack, w, b, next_white_hand, next_black_hand, not white_moves, holder
+            )
+        if result == STOPPED:
+            return np.int64(STOPPED)
+        if result == wanted:
+            history[side, lowest_bit(o & ~own)] += hands
+            answer = wanted
+            break
+    _remember(table, key, answer)
+    return answer
+
+
+@kernel
+def pack_holds(values, draw, holder, offset, start, stop, bits):
+    """bits of the slots in bytes [start, stop): does the holder hold in that value, White being to move."""
+    for byte in range(start, stop):
+        packed = np.uint8(0)
+        for i in range(min(8, len(values) - 8 * byte)):
+            value = values[8 * byte + i]
+            holds = value >= draw if holder == 0 else value <= draw
+            packed |= np.uint8(holds) << np.uint8(i)
+        bits[offset + byte] = packed
+
+
+def _leaves(variant: Variant) -> Leaves:
+    """Room for the bits of all moving tables; memory is only taken by those that get loaded."""
+    n, stones = variant.board.n_points, variant.stones
+    sizes = np.zeros((n + 1, stones + 1), np.int64)
+    high = np.zeros((n + 1, stones + 1, 1 << max(0, n - MIN_STONES - 12)), np.int64)
+    total = 0
+    for a in range(MIN_STONES, stones + 1):
+        for b in range(MIN_STONES, a + 1):
+            cols = columns(n - a, b)
+            sizes[n - a, b] = cols.size
+            high[n - a, b, : len(cols.high)] = cols.high
+            total += (len(orbits(variant.board).rows(a)) * cols.size // 8 + 1) * (1 if a == b else 2)
+    offset = np.full((stones + 1, stones + 1), -1, np.int64)
+    return Leaves(np.empty(total, np.uint8), offset, columns(n, 3).low, high, sizes)
+
+
+@dataclass
+class Counts:
+    """What a search did."""
+
+    nodes: int = 0
+    probes: int = 0
+    hits: int = 0
+    seconds: float = 0.0
+    loading_seconds: float = 0.0
+    subspaces: list[str] = field(default_factory=list)
+
+
+class Question:
+    """Does one side keep at least a draw?  Its table of answers lives as long as the object."""
+
+    def __init__(self, variant: Variant, store, holder: int, table_bytes: int, workers: Workers):
+        if variant.place_and_slide:
+            raise InputError(f"{variant.name} lets stones slide while placing; its positions come from tables only")
+        arrays = lines(variant.board)
+        degree = np.array([m.bit_count() for m in variant.board.neighbour_masks], np.int64)
+        # A full board is lost for the side to move, or a draw, which holds for either side.
+        self.game = Game(
+            orbits(variant.board), arrays.mills, arrays.others, degree,
+            variant.capture_in_mills == "any", variant.full_board == "draw",
+        )  # fmt: skip
+        self.variant, self.store, self.holder, self.workers = variant, store, holder, workers
+        self.leaves = _leaves(variant)
+        self._used = 0
+        self.table = np.zeros(max(1 << 10, table_bytes // (8 * BUCKET)) * BUCKET, np.int64)
+        self.history = np.zeros((2, variant.board.n_points), np.int64)
+        self.control = np.zeros(5, np.int64)
+        self.counts = Counts()
+
+    def answer(self, white, black, white_hand, black_hand, white_moves, deadline=None) -> bool | None:
+        """Whether the holder holds; None when ``deadline`` (time.monotonic) passed first."""
+        started = time.monotonic()
+        stack = np.empty((3, 2 * self.variant.stones + 1, MOST_TURNS), np.int64)
+        while True:
+            self.control[STOP] = self.control[MISSING] = 0
+            result = self._run(
+                stack, np.int64(white), np.int64(black), white_hand, black_hand, white_moves, deadline
+            )
+            if result != STOPPED:
+                break
+            if not self.control[MISSING]:
+                return None
+            self.load_missing()
+        self.counts.nodes, self.counts.probes, self.counts.hits = (int(self.control[i]) for i in (NODES, PROBES, HITS))
+        self.counts.seconds += time.monotonic() - started
+        return result == HOLDS
+
+    def _run(self, stack, white, black, white_hand, black_hand, white_moves, deadline) -> int:
+        """Runs the kernel in a thread of its own, so that an interrupt or the deadline can stop it."""
+        results = []
+
+        def work():
+            results.append(search(
+                self.game, self.leaves, self.table, self.history, self.control, stack,
+                white, black, white_hand, black_hand, white_moves, self.holder,
+            ))  # fmt: skip
+
+        thread = threading.Thread(target=work, name="morris-search")
+        thread.start()
+        try:
+            while thread.is_alive():
+                thread.join(0.1)
+                if deadline is not None and time.monotonic() > deadline:
+                    self.control[STOP] = 1
+        finally:
+            self.control[STOP] = 1
+            thread.join()
+        if not results:
+            raise MorrisError("the search ended without an answer")
+        return int(results[0])
+
+    def load_missing(self) -> None:
+        """Loads the bits of the table that stopped the search."""
+        started = time.monotonic()
+        n_white, n_black = int(self.control[MISSING]) >> 8, int(self.control[MISSING]) & 255
+        subspace = Subspace(n_white, n_black)
+        table = self.store.table(subspace)
+        values = table.read(self.workers.pool)
+        offset, n_bytes = self._used, -(-len(values) // 8)
+        draw = draw_code(table.width)
+        self.workers.map_rows(
+            lambda a, b: pack_holds(values, draw, self.holder, offset, a, b, self.leaves.bits), n_bytes, 8
+        )
+        self._used += n_bytes
+        self.leaves.offset[n_white, n_black] = 8 * offset
+        self.counts.subspaces.append(subspace.name)
+        self.counts.loading_seconds += time.monotonic() - started
+
+
+@dataclass
+class Proof:
+    """Value of a position for White, settled by two questions; None where time ran out before."""
+
+    white_holds: bool | None
+    black_holds: bool | None
+    questions: tuple[Question, Question]
+
+    @property
+    def white_outcome(self) -> Outcome:
+        """Outcome for White: a draw where both hold, unknown where a question is open that matters."""
+        if self.white_holds is False:
+            return Outcome.LOSS
+        if self.black_holds is False:
+            return Outcome.WIN
+        if self.white_holds and self.black_holds:
+            return Outcome.DRAW
+        return Outcome.UNKNOWN
+
+
+#: Memory that the two questions' answers may take unless told otherwise; tables' bits come on top.
+DEFAULT_TABLE_BYTES = 1 << 30
+
+
+def prove(variant: Variant, store, position, workers: Workers, table_bytes: int = DEFAULT_TABLE_BYTES, time_limit=None) -> Proof:
+    """Settles the value of a position with stones in hand, from moving-phase tables alone.
+
+    position: a `Position` without an owed capture.  table_bytes: for the answers of both questions together; the bits
+    of the moving tables come on top, at most a quarter of a byte a slot.  Raises `MissingTableError` naming the first table that is
+    not there; ``time_limit`` in seconds, for both questions together.
+    """
+    if not (position.white_hand or position.black_hand):
+        raise InputError("this position has no stone in hand; its value is in the tables ('morris query')")
+    if position.capture_owed:
+        raise InputError("a capture is still owed; prove the positions after it one by one")
+    deadline = None if time_limit is None else time.monotonic() + time_limit
+    questions = tuple(Question(variant, store, holder, table_bytes // 2, workers) for holder in (0, 1))
+    arguments = (position.white, position.black, position.white_hand, position.black_hand, position.white_to_move)
+    for stones, hand, outcome in (
+        (position.white, position.white_hand, (False, True)), (position.black, position.black_hand, (True, False)),
+    ):  # fmt: skip
+        if stones.bit_count() + hand < MIN_STONES:
+            return Proof(*outcome, questions)
+    white_holds = questions[0].answer(*arguments, deadline=deadline)
+    if white_holds is False:  # then Black wins, and holds
+        return Proof(False, True, questions)
+    return Proof(white_holds, questions[1].answer(*arguments, deadline=deadline), questions)
