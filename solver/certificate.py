@@ -24,11 +24,10 @@ import numpy as np
 
 from .bits import lowest_bit
 from .errors import InputError, MorrisError
-from .jit import Workers, kernel
+from .jit import kernel
 from .search import (
-    HOLDS, MOST_TURNS, STOPPED, Question, canonical_key, fill_turns, bit_count, recall, search,
+    HOLDS, MISSING, MOST_TURNS, STOP, STOPPED, Proof, Prover, Question, canonical_key, fill_turns, bit_count, recall, search,
 )  # fmt: skip
-from .variant import Variant
 
 FORMAT = "morris-certificate 1"
 
@@ -148,13 +147,13 @@ def _chosen(question, level, white_hand, black_hand, white_moves) -> np.ndarray:
     stack = np.empty((3, 2 * question.variant.stones + 1, MOST_TURNS), np.int64)
     done = 0
     while done < len(level):
-        question.control[:2] = 0
+        question.control[STOP] = question.control[MISSING] = 0
         done += choose_turns(
             question.game, question.leaves, question.table, question.history, question.control, stack,
             level[done:], white_hand, black_hand, white_moves, question.holder, turns[done:],
         )  # fmt: skip
         if done < len(level):
-            if not question.control[1]:
+            if not question.control[MISSING]:
                 raise MorrisError("the strategy leads to a position that does not hold; the proof is wrong")
             question.load_missing()
     return turns
@@ -175,10 +174,10 @@ def _replies(question, level, white_moves, opponent_hand) -> np.ndarray:
     return np.unique(np.concatenate(parts))
 
 
-def write_certificate(path, variant: Variant, position, proof) -> int:
+def write_certificate(path, prover: Prover, position, proof: Proof) -> int:
     """Writes the strategies of all sides that hold; returns how many positions they have.  Whole or not at all."""
-    path = Path(path)
-    held = [(name, q) for name, q, holds in zip(("white", "black"), proof.questions, (proof.white_holds, proof.black_holds)) if holds]
+    path, variant = Path(path), prover.variant
+    held = [(name, q) for name, q, holds in zip(("white", "black"), prover.questions, (proof.white_holds, proof.black_holds)) if holds]
     if not held:
         raise InputError("nothing was proved, so there is nothing to certify")
     unfinished = path.with_name(path.name + ".unfinished")

@@ -12,7 +12,8 @@ is one machine word that holds its key in full.
 
 import threading
 import time
-from dataclasses import dataclass, field
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from .bits import extract, lowest_bit
 from .combinatorics import columns
 from .edges import lines, rank_of, stones_in_mills
-from .errors import InputError, MorrisError
+from .errors import InputError
 from .jit import Workers, inlined, kernel
 from .subspace import Subspace
 from .symmetry import Orbits, image_of, orbits
@@ -275,159 +276,168 @@ def pack_holds(values, draw, holder, offset, start, stop, bits):
         bits[offset + byte] = packed
 
 
-def _leaves(variant: Variant) -> Leaves:
-    """Room for the bits of all moving tables; memory is only taken by those that get loaded."""
-    n, stones = variant.board.n_points, variant.stones
-    sizes = np.zeros((n + 1, stones + 1), np.int64)
-    high = np.zeros((n + 1, stones + 1, 1 << max(0, n - MIN_STONES - 12)), np.int64)
-    total = 0
-    for a in range(MIN_STONES, stones + 1):
-        for b in range(MIN_STONES, a + 1):
-            cols = columns(n - a, b)
-            sizes[n - a, b] = cols.size
-            high[n - a, b, : len(cols.high)] = cols.high
-            total += (len(orbits(variant.board).rows(a)) * cols.size // 8 + 1) * (1 if a == b else 2)
-    offset = np.full((stones + 1, stones + 1), -1, np.int64)
-    return Leaves(np.empty(total, np.uint8), offset, columns(n, 3).low, high, sizes)
+class LeafStore:
+    """The bits of the moving tables for both questions, loaded table by table when a search first needs one.
 
+    leaves: for each holder (0 White, 1 Black) a `Leaves`; both share their layout, so a table is read once for both.
+    """
 
-@dataclass
-class Counts:
-    """What a search did."""
+    def __init__(self, variant: Variant, store, workers: Workers):
+        self.store, self.workers = store, workers
+        self.subspaces: list[str] = []
+        self.seconds = 0.0
+        self._lock = threading.Lock()
+        self._used = 0
+        n, stones = variant.board.n_points, variant.stones
+        sizes = np.zeros((n + 1, stones + 1), np.int64)
+        high = np.zeros((n + 1, stones + 1, 1 << max(0, n - MIN_STONES - 12)), np.int64)
+        total = 0
+        for a in range(MIN_STONES, stones + 1):
+            for b in range(MIN_STONES, a + 1):
+                cols = columns(n - a, b)
+                sizes[n - a, b] = cols.size
+                high[n - a, b, : len(cols.high)] = cols.high
+                total += (len(orbits(variant.board).rows(a)) * cols.size // 8 + 1) * (1 if a == b else 2)
+        offset = np.full((stones + 1, stones + 1), -1, np.int64)
+        # Memory that is never written is never taken: only tables that get loaded count.
+        self.leaves = tuple(Leaves(np.empty(total, np.uint8), offset, columns(n, 3).low, high, sizes) for _ in range(2))
 
-    nodes: int = 0
-    probes: int = 0
-    hits: int = 0
-    seconds: float = 0.0
-    loading_seconds: float = 0.0
-    subspaces: list[str] = field(default_factory=list)
+    def load(self, n_white: int, n_black: int) -> None:
+        """Loads the table with so many stones and White to move, unless it is there."""
+        with self._lock:
+            offsets = self.leaves[0].offset
+            if offsets[n_white, n_black] >= 0:
+                return
+            started = time.monotonic()
+            subspace = Subspace(n_white, n_black)
+            table = self.store.table(subspace)
+            values = table.read(self.workers.pool)
+            offset, n_bytes = self._used, -(-len(values) // 8)
+            for holder, leaves in enumerate(self.leaves):
+                self.workers.map_rows(
+                    lambda a, b, h=holder, bits=leaves.bits: pack_holds(values, draw_code(table.width), h, offset, a, b, bits),
+                    n_bytes, 8,
+                )  # fmt: skip
+            self._used += n_bytes
+            offsets[n_white, n_black] = 8 * offset
+            self.subspaces.append(subspace.name)
+            self.seconds += time.monotonic() - started
 
 
 class Question:
-    """Does one side keep at least a draw?  Its table of answers lives as long as the object."""
+    """Does one side (0 White, 1 Black) keep at least a draw?  Its table of answers lives as long as the object."""
 
-    def __init__(self, variant: Variant, store, holder: int, table_bytes: int, workers: Workers):
+    def __init__(self, variant: Variant, leaf_store: LeafStore, holder: int, table_bytes: int):
         if variant.place_and_slide:
             raise InputError(f"{variant.name} lets stones slide while placing; its positions come from tables only")
         arrays = lines(variant.board)
         degree = np.array([m.bit_count() for m in variant.board.neighbour_masks], np.int64)
-        # A full board is lost for the side to move, or a draw, which holds for either side.
         self.game = Game(
             orbits(variant.board), arrays.mills, arrays.others, degree,
             variant.capture_in_mills == "any", variant.full_board == "draw",
         )  # fmt: skip
-        self.variant, self.store, self.holder, self.workers = variant, store, holder, workers
-        self.leaves = _leaves(variant)
-        self._used = 0
+        self.variant, self.leaf_store, self.holder = variant, leaf_store, holder
         self.table = np.zeros(max(1 << 10, table_bytes // (8 * BUCKET)) * BUCKET, np.int64)
         self.history = np.zeros((2, variant.board.n_points), np.int64)
         self.control = np.zeros(5, np.int64)
-        self.counts = Counts()
+        self.seconds = 0.0
 
-    def answer(self, white, black, white_hand, black_hand, white_moves, deadline=None) -> bool | None:
-        """Whether the holder holds; None when ``deadline`` (time.monotonic) passed first."""
-        started = time.monotonic()
-        stack = np.empty((3, 2 * self.variant.stones + 1, MOST_TURNS), np.int64)
-        while True:
-            self.control[STOP] = self.control[MISSING] = 0
-            result = self._run(
-                stack, np.int64(white), np.int64(black), white_hand, black_hand, white_moves, deadline
-            )
-            if result != STOPPED:
-                break
-            if not self.control[MISSING]:
-                return None
-            self.load_missing()
-        self.counts.nodes, self.counts.probes, self.counts.hits = (int(self.control[i]) for i in (NODES, PROBES, HITS))
-        self.counts.seconds += time.monotonic() - started
-        return result == HOLDS
+    @property
+    def leaves(self) -> Leaves:
+        return self.leaf_store.leaves[self.holder]
 
-    def _run(self, stack, white, black, white_hand, black_hand, white_moves, deadline) -> int:
-        """Runs the kernel in a thread of its own, so that an interrupt or the deadline can stop it."""
-        results = []
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """Positions searched, table probes, transposition hits so far."""
+        return tuple(int(self.control[i]) for i in (NODES, PROBES, HITS))
 
-        def work():
-            results.append(search(
-                self.game, self.leaves, self.table, self.history, self.control, stack,
-                white, black, white_hand, black_hand, white_moves, self.holder,
-            ))  # fmt: skip
-
-        thread = threading.Thread(target=work, name="morris-search")
-        thread.start()
-        try:
-            while thread.is_alive():
-                thread.join(0.1)
-                if deadline is not None and time.monotonic() > deadline:
-                    self.control[STOP] = 1
-        finally:
-            self.control[STOP] = 1
-            thread.join()
-        if not results:
-            raise MorrisError("the search ended without an answer")
-        return int(results[0])
+    def stop(self) -> None:
+        """Makes a search that runs in another thread return soon, without an answer."""
+        self.control[STOP] = 1
 
     def load_missing(self) -> None:
-        """Loads the bits of the table that stopped the search."""
+        """Loads the table that stopped the kernel."""
+        self.leaf_store.load(int(self.control[MISSING]) >> 8, int(self.control[MISSING]) & 255)
+        self.control[MISSING] = 0
+
+    def answer(self, position) -> bool | None:
+        """Whether the holder holds the position; None where `stop` was called first."""
         started = time.monotonic()
-        n_white, n_black = int(self.control[MISSING]) >> 8, int(self.control[MISSING]) & 255
-        subspace = Subspace(n_white, n_black)
-        table = self.store.table(subspace)
-        values = table.read(self.workers.pool)
-        offset, n_bytes = self._used, -(-len(values) // 8)
-        draw = draw_code(table.width)
-        self.workers.map_rows(
-            lambda a, b: pack_holds(values, draw, self.holder, offset, a, b, self.leaves.bits), n_bytes, 8
-        )
-        self._used += n_bytes
-        self.leaves.offset[n_white, n_black] = 8 * offset
-        self.counts.subspaces.append(subspace.name)
-        self.counts.loading_seconds += time.monotonic() - started
+        stack = np.empty((3, 2 * self.variant.stones + 1, MOST_TURNS), np.int64)
+        result = STOPPED
+        while result == STOPPED and not self.control[STOP]:
+            result = search(
+                self.game, self.leaves, self.table, self.history, self.control, stack,
+                np.int64(position.white), np.int64(position.black), position.white_hand, position.black_hand,
+                position.white_to_move, self.holder,
+            )  # fmt: skip
+            if self.control[MISSING]:
+                self.load_missing()
+        self.seconds += time.monotonic() - started
+        return None if result == STOPPED else result == HOLDS
 
 
 @dataclass
 class Proof:
-    """Value of a position for White, settled by two questions; None where time ran out before."""
+    """Who keeps at least a draw, by two questions; None where one was stopped before its end or not needed."""
 
     white_holds: bool | None
     black_holds: bool | None
-    questions: tuple[Question, Question]
 
     @property
     def white_outcome(self) -> Outcome:
-        """Outcome for White: a draw where both hold, unknown where a question is open that matters."""
+        """Outcome for White: a draw where both hold, unknown where the answers do not settle it."""
         if self.white_holds is False:
             return Outcome.LOSS
         if self.black_holds is False:
             return Outcome.WIN
-        if self.white_holds and self.black_holds:
-            return Outcome.DRAW
-        return Outcome.UNKNOWN
+        return Outcome.DRAW if self.white_holds and self.black_holds else Outcome.UNKNOWN
 
 
-#: Memory that the two questions' answers may take unless told otherwise; tables' bits come on top.
-DEFAULT_TABLE_BYTES = 1 << 30
+class Prover:
+    """Settles values of placement positions from moving-phase tables alone.
 
-
-def prove(variant: Variant, store, position, workers: Workers, table_bytes: int = DEFAULT_TABLE_BYTES, time_limit=None) -> Proof:
-    """Settles the value of a position with stones in hand, from moving-phase tables alone.
-
-    position: a `Position` without an owed capture.  table_bytes: for the answers of both questions together; the bits
-    of the moving tables come on top, at most a quarter of a byte a slot.  Raises `MissingTableError` naming the first table that is
-    not there; ``time_limit`` in seconds, for both questions together.
+    table_bytes: for the answers of both questions together; the bits of the moving tables come on top, a quarter of a
+    byte a slot.  What was learnt on one position serves the next.
     """
-    if not (position.white_hand or position.black_hand):
-        raise InputError("this position has no stone in hand; its value is in the tables ('morris query')")
-    if position.capture_owed:
-        raise InputError("a capture is still owed; prove the positions after it one by one")
-    deadline = None if time_limit is None else time.monotonic() + time_limit
-    questions = tuple(Question(variant, store, holder, table_bytes // 2, workers) for holder in (0, 1))
-    arguments = (position.white, position.black, position.white_hand, position.black_hand, position.white_to_move)
-    for stones, hand, outcome in (
-        (position.white, position.white_hand, (False, True)), (position.black, position.black_hand, (True, False)),
-    ):  # fmt: skip
-        if stones.bit_count() + hand < MIN_STONES:
-            return Proof(*outcome, questions)
-    white_holds = questions[0].answer(*arguments, deadline=deadline)
-    if white_holds is False:  # then Black wins, and holds
-        return Proof(False, True, questions)
-    return Proof(white_holds, questions[1].answer(*arguments, deadline=deadline), questions)
+
+    def __init__(self, variant: Variant, store, workers: Workers, table_bytes: int = 1 << 30):
+        self.variant, self.workers = variant, workers
+        self.leaf_store = LeafStore(variant, store, workers)
+        self.questions = tuple(Question(variant, self.leaf_store, holder, table_bytes // 2) for holder in (0, 1))
+
+    def prove(self, position, time_limit: float | None = None) -> Proof:
+        """Settles a `Position` with stones in hand and no capture owed.
+
+        Raises `MissingTableError` naming the first table that is not there.  With a ``time_limit`` in seconds
+        the outcome may stay unknown.
+        """
+        if not (position.white_hand or position.black_hand):
+            raise InputError("this position has no stone in hand; its value is in the tables ('morris query')")
+        if position.capture_owed:
+            raise InputError("a capture is still owed; prove the positions after it one by one")
+        if position.white.bit_count() + position.white_hand < MIN_STONES:
+            return Proof(False, True)
+        if position.black.bit_count() + position.black_hand < MIN_STONES:
+            return Proof(True, False)
+        for question in self.questions:
+            question.control[STOP] = 0
+        deadline = None if time_limit is None else time.monotonic() + time_limit
+        at_once = 2 if self.workers.jobs > 1 else 1
+        with ThreadPoolExecutor(at_once, "morris-search") as pool:
+            pending = {pool.submit(q.answer, position): q for q in self.questions}
+            answers: dict[int, bool | None] = {}
+            try:
+                while pending:
+                    done, _ = wait(pending, timeout=0.1, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        answers[pending.pop(future).holder] = future.result()
+                    # One side that loses settles the matter; so does the end of the time.
+                    if False in answers.values() or (deadline is not None and time.monotonic() > deadline):
+                        for question in self.questions:
+                            question.stop()
+            except BaseException:
+                for question in self.questions:
+                    question.stop()
+                raise
+        return Proof(answers.get(0), answers.get(1))

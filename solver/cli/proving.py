@@ -1,5 +1,7 @@
 """The proof command: prove."""
 
+import time
+
 import click
 
 from . import data_option, jobs_option, variant_options
@@ -40,30 +42,37 @@ def prove(variant, data, jobs, position, moves, memory, time_limit, certificate)
 def print_proof(variant, data, position, jobs, memory, time_limit=None, certificate=None) -> None:
     """Runs the proof and prints verdict and cost."""
     from ..jit import Workers
-    from ..search import prove as settle
+    from ..search import Prover
     from ..store import TableStore
 
+    started = time.monotonic()
     store, workers = TableStore(data, variant), Workers(jobs)
     try:
-        proof = settle(variant, store, position, workers, memory, time_limit)
-        for side, holds, question in zip(("White", "Black"), (proof.white_holds, proof.black_holds), proof.questions):
-            counts = question.counts
-            word = {True: "holds at least a draw", False: "loses", None: "is not settled in the time given"}[holds]
+        prover = Prover(variant, store, workers, memory)
+        proof = prover.prove(position, time_limit)
+        for side, holds, question in zip(("White", "Black"), (proof.white_holds, proof.black_holds), prover.questions):
+            word = {True: "holds at least a draw", False: "loses", None: "was not asked to the end"}[holds]
+            nodes, probes, hits = question.counts
             click.echo(
-                f"{side} {word}: {counts.nodes:,} positions searched, {counts.probes:,} table probes, {counts.hits:,} "
-                f"transposition hits, {counts.seconds:.1f} s ({counts.loading_seconds:.1f} s of it loading "
-                f"{len(counts.subspaces)} subspaces: {' '.join(counts.subspaces) or 'none'})"
+                f"{side} {word}: {nodes:,} positions searched, {probes:,} table probes, {hits:,} transposition hits, "
+                f"{question.seconds:.1f} s"
             )
+        leaves = prover.leaf_store
+        click.echo(
+            f"{len(leaves.subspaces)} moving-phase subspaces needed, loaded in {leaves.seconds:.1f} s: "
+            f"{' '.join(leaves.subspaces) or 'none'}"
+        )
         words = {"win": "a win for White", "loss": "a win for Black", "draw": "a draw", "unknown": "unknown"}
         empty = position.white == position.black == 0
-        click.echo(f"The {'empty board' if empty else 'position'} of {variant.name} is {words[proof.white_outcome.value]}.")
+        click.echo(
+            f"The {'empty board' if empty else 'position'} of {variant.name} is {words[proof.white_outcome.value]} "
+            f"({time.monotonic() - started:.1f} s)."
+        )
         if certificate:
             from ..certificate import write_certificate
 
-            n_positions = write_certificate(certificate, variant, position, proof)
-            click.echo(f"{certificate}: {n_positions:,} positions of both strategies")
+            n_positions = write_certificate(certificate, prover, position, proof)
+            click.echo(f"{certificate}: {n_positions:,} positions of the strategies that hold")
     finally:
         workers.close()
         store.close()
-
-
