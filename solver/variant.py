@@ -81,10 +81,17 @@ class Variant:
         return stones_on_board == self.fly_at
 
     def with_overrides(self, **changes) -> "Variant":
-        """The same game with some fields changed, under a name that lists the changes."""
-        unknown = set(changes) - set(self.__dataclass_fields__) | set(changes) & {"name", "summary"}
-        if unknown:
-            raise InputError(f"a variant has no rule called {', '.join(sorted(unknown))}")
+        """The same game with some fields changed, under a name that lists the changes.
+
+        >>> VARIANTS["nine"].with_overrides(stones=7, fly_at=0).name
+        'nine,fly_at=0,stones=7'
+        """
+        rules = {name: type(getattr(self, name)) for name in self.__dataclass_fields__ if name not in ("name", "summary")}
+        for rule, value in changes.items():
+            if rule not in rules:
+                raise InputError(f"a variant has no rule called {rule!r}; there are {', '.join(rules)}")
+            if type(value) is not rules[rule]:
+                raise InputError(f"{rule} is of type {rules[rule].__name__}; {value!r} is not")
         suffix = "".join(f",{key}={value}" for key, value in sorted(changes.items()))
         return replace(self, name=self.name + suffix, summary=f"{self.name} with {suffix[1:]}", **changes)
 

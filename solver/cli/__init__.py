@@ -4,6 +4,7 @@ Commands live in the modules beside this one and are imported when they are call
 not wait for the solver's kernels.
 """
 
+import functools
 import importlib
 import os
 import sys
@@ -24,6 +25,7 @@ COMMANDS = {
     "check": "reporting",
     "info": "reporting",
     "variants": "reporting",
+    "compare": "reporting",
 }
 
 
@@ -86,18 +88,29 @@ def _stop(message: str, code: int) -> None:
 def variant_options(command):
     """-V/--variant and --set; the command receives ``variant``, a Variant."""
 
-    def resolve(context, parameter, value):
+    @functools.wraps(command)
+    def with_variant(*args, variant, changes, **options):
         from ..variant import get_variant
 
-        try:
-            return get_variant(value)
-        except InputError as error:
-            raise click.BadParameter(str(error)) from None
+        chosen = get_variant(variant)
+        if changes:
+            chosen = chosen.with_overrides(**dict(_rule_change(text) for text in changes))
+        return command(*args, variant=chosen, **options)
 
-    return click.option(
-        "-V", "--variant", default="nine", show_default=True, callback=resolve,
-        help="The game, see 'morris variants'.",
-    )(command)  # fmt: skip
+    for option in (
+        click.option("--set", "changes", multiple=True, metavar="RULE=VALUE", help="Change a rule, e.g. --set fly_at=0."),
+        click.option("-V", "--variant", default="nine", show_default=True, help="The game, see 'morris variants'."),
+    ):
+        with_variant = option(with_variant)
+    return with_variant
+
+
+def _rule_change(text: str) -> tuple[str, object]:
+    rule, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(f"--set {text}: write RULE=VALUE, for example fly_at=0")
+    words = {"true": True, "false": False}
+    return rule.strip(), int(value) if value.strip().isdecimal() else words.get(value.strip().lower(), value.strip())
 
 
 def data_option(command):

@@ -11,6 +11,10 @@ from ..subspace import Subspace, parse_subspace, solved_together
 from . import data_option, jobs_option, subspace_option, variant_options
 
 
+#: Memory for the proof's tables of answers, unless `morris prove --memory` says otherwise.
+PROOF_MEMORY = 1 << 30
+
+
 def parse_bytes(text: str | None) -> int | None:
     """Bytes of a size such as 8G or 900M."""
     if text is None:
@@ -156,7 +160,7 @@ def build(**options) -> None:
 @build_options
 @click.pass_context
 def solve(context, everything, **options) -> None:
-    """Build all missing tables and print what they say.
+    """Build all missing tables, print what they say, and prove what the empty board is worth.
 
     \b
     morris solve                       the whole moving phase of nine men's morris
@@ -166,9 +170,14 @@ def solve(context, everything, **options) -> None:
     if everything:
         options["phase"] = "placing"
     run_build(**options)
+    from ..position import start
+    from .proving import print_proof
     from .reporting import print_verdict
 
-    print_verdict(options["variant"], options["data"])
+    variant, data = options["variant"], options["data"]
+    print_verdict(variant, data)
+    if options["subspace"] is None and options["max_stones"] is None and not variant.place_and_slide:
+        print_proof(variant, data, start(variant), options["jobs"], PROOF_MEMORY)
 
 
 @click.command()

@@ -5,13 +5,13 @@ import time
 import click
 
 from . import data_option, jobs_option, variant_options
-from .building import parse_bytes
+from .building import PROOF_MEMORY, parse_bytes
 
 
 @click.command()
 @click.argument("position", required=False)
 @click.option("--moves", help="The turns so far, from the empty board.")
-@click.option("--memory", metavar="SIZE", default="1G", show_default=True, help="For the table of answers.")
+@click.option("--memory", metavar="SIZE", default=f"{PROOF_MEMORY >> 30}G", show_default=True, help="For the table of answers.")
 @click.option("--time-limit", type=click.FloatRange(0, min_open=True), help="Seconds; then the answer is unknown.")
 @click.option("--certificate", type=click.Path(dir_okay=False), help="Write the proof tree to this HDF5 file.")
 @jobs_option

@@ -14,7 +14,7 @@ from ..errors import InputError, MissingTableError, TableError
 from ..stats import COLUMNS, finished_subspaces, game_files, start_value, subspace_statistics
 from ..store import TableStore
 from ..subspace import count_canonical, parse_subspace, solved_together
-from ..variant import VARIANTS
+from ..variant import VARIANTS, get_variant
 from . import data_option, subspace_option, variant_options
 
 
@@ -35,7 +35,9 @@ def _as_table(rows: list[dict]) -> str:
     if not rows:
         return "no tables"
     total = {c: "" for c in rows[0]}
-    total.update(own="all", **{c: sum(r[c] for r in rows) for c in rows[0] if c in ("wins", "losses", "draws", "positions")})
+    total_free = ("own", "opponent", "own_hand", "opponent_hand", "subspace")
+    summed = [c for c in rows[0] if c not in total_free and not c.startswith("longest")]
+    total.update({next(iter(rows[0])): "all"}, **{c: sum(r[c] for r in rows) for c in summed})
     cells = [list(rows[0])] + [[_cell(r[c]) for c in r] for r in [*rows, total]]
     widths = [max(len(row[i]) for row in cells) for i in range(len(cells[0]))]
     return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, widths)) for row in cells)
@@ -161,3 +163,34 @@ def variants() -> None:
 
 
 
+
+
+@click.command()
+@click.argument("first")
+@click.argument("second")
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+@click.option("-j", "--jobs", type=click.IntRange(1, 256), default=os.cpu_count() or 1, show_default="all cores")
+@data_option
+def compare(first, second, form, jobs, data) -> None:
+    """How many positions change their value between two variants on one board.
+
+    Counts canonical positions of every subspace for which both have a finished table: from the outcome in FIRST to the
+    outcome in SECOND, and where only the depth differs.
+
+    \b
+    morris compare nine nine-strict
+    """
+    from ..compare import compare_tables
+    from ..jit import Workers
+
+    stores = [TableStore(data, get_variant(name)) for name in (first, second)]
+    workers = Workers(jobs)
+    try:
+        rows = list(compare_tables(*stores, workers))
+    finally:
+        workers.close()
+        for store in stores:
+            store.close()
+    if not rows:
+        raise MissingTableError("", f"{first} and {second} have no finished table in common in {data}")
+    click.echo(json.dumps(rows) if form == "json" else _as_table(rows))
