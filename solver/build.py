@@ -148,7 +148,7 @@ class Builder:
 
     def __init__(self, variant: Variant, data: Path, jobs: int, memory: int | None = None):
         self.variant, self.data, self.memory = variant, Path(data), memory
-        self.store = TableStore(data, variant)
+        self.store = TableStore(data, variant, with_shipped=False)
         self.workers = Workers(jobs)
         self._writer = ThreadPoolExecutor(1, "morris-writer")
         self._pending: tuple[dict, Future] | None = None

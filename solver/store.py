@@ -32,6 +32,8 @@ COMPRESSION_LEVEL = 1
 INDEX_SCHEME = "orbit-row x colex-column, version 1"
 METRIC = "dtw"
 UNFINISHED = ".unfinished"
+#: Complete tables of the small games, part of the project.
+SHIPPED_TABLES = Path(__file__).parent.parent / "data" / "small"
 
 
 def table_folder(data: Path, variant: Variant) -> Path:
@@ -345,16 +347,23 @@ def _first_line(error: BaseException) -> str:
 
 
 class TableStore:
-    """The finished tables of one variant in a data folder, opened on demand; at most ``max_open`` files at once."""
+    """The finished tables of one variant in a data folder, opened on demand; at most ``max_open`` files at once.
 
-    def __init__(self, data: Path, variant: Variant, max_open: int = 64):
+    Where a table is not in the folder, the one that comes with morris is taken (small games only), unless
+    ``with_shipped`` is false.
+    """
+
+    def __init__(self, data: Path, variant: Variant, max_open: int = 64, with_shipped: bool = True):
         self.data, self.variant = Path(data), variant
+        self._folders = [self.data, SHIPPED_TABLES] if with_shipped else [self.data]
         self._open: OrderedDict[Path, TableFile] = OrderedDict()
         self._lock = threading.Lock()
         self._max_open = max_open
 
     def path(self, subspace: Subspace) -> Path:
-        return table_path(self.data, self.variant, subspace)
+        """The file of a subspace: where it is, or where it would be built."""
+        paths = [table_path(folder, self.variant, subspace) for folder in self._folders]
+        return next((path for path in paths if path.exists()), paths[0])
 
     def has(self, subspace: Subspace) -> bool:
         """Whether the file is there (finished files only; a damaged one still counts)."""
