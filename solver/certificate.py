@@ -25,8 +25,9 @@ import numpy as np
 from .bits import lowest_bit
 from .errors import InputError, MorrisError
 from .jit import kernel
+from .leaves import bit_count
 from .search import (
-    HOLDS, MISSING, MOST_TURNS, STOP, STOPPED, Proof, Prover, Question, canonical_key, fill_turns, bit_count, recall, search,
+    HOLDS, MISSING, MOST_TURNS, STOP, STOPPED, Proof, Prover, Question, canonical_key, fill_turns, recall, search,
 )  # fmt: skip
 
 FORMAT = "morris-certificate 1"

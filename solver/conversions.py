@@ -15,7 +15,7 @@ import numpy as np
 
 from .combinatorics import columns
 from .edges import (
-    closes_mill, column_steps, fill_column_map, fill_packed_lines, fill_points, lines, place_edges,
+    column_steps, fill_column_map, fill_packed_lines, fill_points, lines, place_edges,
     removal_edges, slide_edges,
 )  # fmt: skip
 from .jit import Workers, inlined, kernel

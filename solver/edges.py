@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from .board import Board
-from .combinatorics import Columns, columns, patterns_with
-from .jit import inlined, kernel
-from .symmetry import Orbits, image_of, orbits
+from .combinatorics import columns, patterns_with
+from .jit import inlined
+from .symmetry import image_of, orbits
 from .variant import Variant
 
 #: No mask contains all these bits, so a padded mill test with it never succeeds.

@@ -10,7 +10,6 @@ is, and therefore which bound the entry is, belongs to the table as a whole.  Ke
 is one machine word that holds its key in full.
 """
 
-import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass
@@ -18,14 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .bits import extract, lowest_bit
-from .combinatorics import columns
-from .edges import lines, rank_of, stones_in_mills
+from .bits import lowest_bit
+from .edges import lines, stones_in_mills
 from .errors import InputError
 from .jit import Workers, inlined, kernel
-from .subspace import Subspace
+from .leaves import NOT_LOADED, Leaves, LeafStore, bit_count, probe_leaf
 from .symmetry import Orbits, image_of, orbits
-from .values import Outcome, draw_code
+from .values import Outcome
 from .variant import MIN_STONES, Variant
 
 #: Entries that share a cache line and are looked at together.
@@ -35,21 +33,6 @@ BROKEN, HOLDS, STOPPED = 0, 1, 2
 
 # Places in the control array that kernel and caller share.
 STOP, MISSING, NODES, PROBES, HITS = range(5)
-
-
-class Leaves(NamedTuple):
-    """One bit per slot of the moving tables with White to move: does the holder hold?
-
-    bits: uint8[...], all tables after each other; offset: int64[stones + 1, stones + 1], first bit of the table with so
-    many white and black stones, -1 where it has not been loaded; low, high, size: the rank tables of `Columns` by
-    [free points, stones]; masks, first: the canonical masks, see `Orbits`.
-    """
-
-    bits: np.ndarray
-    offset: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    size: np.ndarray
 
 
 class Game(NamedTuple):
@@ -75,14 +58,6 @@ def canonical_key(orb, white, black, hands):
             if image_of(orb.images, s, w) == w:
                 b = min(b, image_of(orb.images, s, b))
     return w | b << 24 | hands << 48
-
-
-@inlined
-def bit_count(mask):
-    mask = mask - ((mask >> 1) & 0x555555)
-    mask = (mask & 0x333333) + ((mask >> 2) & 0x333333)
-    mask = (mask + (mask >> 4)) & 0x0F0F0F
-    return (mask + (mask >> 8) + (mask >> 16)) & 31
 
 
 @inlined
@@ -115,28 +90,6 @@ def _remember(table, key, answer):
         if table[i] >> 49 < table[at] >> 49:
             at = i
     table[at] = key << 1 | answer
-
-
-@inlined
-def _holds_after_placing(game, leaves, white, black, control):
-    """The bit of a position in which all stones are placed and White is to move; STOPPED where its table is missing."""
-    orb = game.orb
-    n_white, n_black = bit_count(white), bit_count(black)
-    offset = leaves.offset[n_white, n_black]
-    if offset < 0:
-        control[MISSING] = n_white << 8 | n_black
-        return np.int64(STOPPED)
-    row_mask, column_mask, k = (white, black, n_black) if n_white >= n_black else (black, white, n_white)
-    g = np.int64(orb.symmetry_of[row_mask])
-    row = np.int64(orb.row_of[row_mask])
-    full = (np.int64(1) << orb.n_points) - 1
-    free = full ^ image_of(orb.images, g, row_mask)
-    pattern = extract(image_of(orb.images, g, column_mask), free)
-    n = orb.n_points - max(n_white, n_black)
-    rank = np.int64(leaves.low[pattern & 4095]) + np.int64(leaves.high[n, k, pattern >> 12])
-    bit = offset + row * leaves.size[n, k] + rank
-    control[PROBES] += 1
-    return np.int64((leaves.bits[bit >> 3] >> np.uint8(bit & 7)) & 1)
 
 
 @inlined
@@ -198,7 +151,12 @@ def search(game, leaves, table, history, control, stack, white, black, white_han
     by point; a position with a side below three stones in all is not passed in.
     """
     if white_hand == 0 and black_hand == 0:
-        return _holds_after_placing(game, leaves, white, black, control)
+        control[PROBES] += 1
+        holds = probe_leaf(game.orb, leaves, white, black)
+        if holds == NOT_LOADED:
+            control[MISSING] = bit_count(white) << 8 | bit_count(black)
+            return np.int64(STOPPED)
+        return holds
     if control[STOP]:
         return np.int64(STOPPED)
     hands = white_hand + black_hand
@@ -262,66 +220,6 @@ def search(game, leaves, table, history, control, stack, white, black, white_han
             break
     _remember(table, key, answer)
     return answer
-
-
-@kernel
-def pack_holds(values, draw, holder, offset, start, stop, bits):
-    """bits of the slots in bytes [start, stop): does the holder hold in that value, White being to move."""
-    for byte in range(start, stop):
-        packed = np.uint8(0)
-        for i in range(min(8, len(values) - 8 * byte)):
-            value = values[8 * byte + i]
-            holds = value >= draw if holder == 0 else value <= draw
-            packed |= np.uint8(holds) << np.uint8(i)
-        bits[offset + byte] = packed
-
-
-class LeafStore:
-    """The bits of the moving tables for both questions, loaded table by table when a search first needs one.
-
-    leaves: for each holder (0 White, 1 Black) a `Leaves`; both share their layout, so a table is read once for both.
-    """
-
-    def __init__(self, variant: Variant, store, workers: Workers):
-        self.store, self.workers = store, workers
-        self.subspaces: list[str] = []
-        self.seconds = 0.0
-        self._lock = threading.Lock()
-        self._used = 0
-        n, stones = variant.board.n_points, variant.stones
-        sizes = np.zeros((n + 1, stones + 1), np.int64)
-        high = np.zeros((n + 1, stones + 1, 1 << max(0, n - MIN_STONES - 12)), np.int64)
-        total = 0
-        for a in range(MIN_STONES, stones + 1):
-            for b in range(MIN_STONES, a + 1):
-                cols = columns(n - a, b)
-                sizes[n - a, b] = cols.size
-                high[n - a, b, : len(cols.high)] = cols.high
-                total += (len(orbits(variant.board).rows(a)) * cols.size // 8 + 1) * (1 if a == b else 2)
-        offset = np.full((stones + 1, stones + 1), -1, np.int64)
-        # Memory that is never written is never taken: only tables that get loaded count.
-        self.leaves = tuple(Leaves(np.empty(total, np.uint8), offset, columns(n, 3).low, high, sizes) for _ in range(2))
-
-    def load(self, n_white: int, n_black: int) -> None:
-        """Loads the table with so many stones and White to move, unless it is there."""
-        with self._lock:
-            offsets = self.leaves[0].offset
-            if offsets[n_white, n_black] >= 0:
-                return
-            started = time.monotonic()
-            subspace = Subspace(n_white, n_black)
-            table = self.store.table(subspace)
-            values = table.read(self.workers.pool)
-            offset, n_bytes = self._used, -(-len(values) // 8)
-            for holder, leaves in enumerate(self.leaves):
-                self.workers.map_rows(
-                    lambda a, b, h=holder, bits=leaves.bits: pack_holds(values, draw_code(table.width), h, offset, a, b, bits),
-                    n_bytes, 8,
-                )  # fmt: skip
-            self._used += n_bytes
-            offsets[n_white, n_black] = 8 * offset
-            self.subspaces.append(subspace.name)
-            self.seconds += time.monotonic() - started
 
 
 class Question:

@@ -1,0 +1,124 @@
+"""Leaves of the placement search: one bit of every moving-phase position, for each of the two questions.
+
+At the end of the placing stands a moving-phase position with White to move.  All that the search asks of it is whether
+a side holds at least a draw, so of a table's value one bit a slot is kept, for White and for Black.
+"""
+
+import threading
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from .bits import extract
+from .combinatorics import columns
+from .jit import Workers, inlined, kernel
+from .subspace import Subspace
+from .symmetry import image_of, orbits
+from .values import draw_code
+from .variant import MIN_STONES, Variant
+
+#: A leaf whose table has not been loaded.
+NOT_LOADED = 2
+
+
+class Leaves(NamedTuple):
+    """One bit per slot of the moving tables with White to move: does the holder hold?
+
+    bits: uint8[...], all tables after each other; offset: int64[stones + 1, stones + 1], first bit of the table with so
+    many white and black stones, -1 where it has not been loaded; low, high, size: the rank tables of `Columns` by
+    [free points, stones]; masks, first: the canonical masks, see `Orbits`.
+    """
+
+    bits: np.ndarray
+    offset: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    size: np.ndarray
+
+
+@inlined
+def bit_count(mask):
+    mask = mask - ((mask >> 1) & 0x555555)
+    mask = (mask & 0x333333) + ((mask >> 2) & 0x333333)
+    mask = (mask + (mask >> 4)) & 0x0F0F0F
+    return (mask + (mask >> 8) + (mask >> 16)) & 31
+
+
+@inlined
+def probe_leaf(orb, leaves, white, black):
+    """The bit of a position in which all stones are placed and White is to move; NOT_LOADED where its table is not there."""
+    n_white, n_black = bit_count(white), bit_count(black)
+    offset = leaves.offset[n_white, n_black]
+    if offset < 0:
+        return np.int64(NOT_LOADED)
+    row_mask, column_mask, k = (white, black, n_black) if n_white >= n_black else (black, white, n_white)
+    g = np.int64(orb.symmetry_of[row_mask])
+    row = np.int64(orb.row_of[row_mask])
+    full = (np.int64(1) << orb.n_points) - 1
+    free = full ^ image_of(orb.images, g, row_mask)
+    pattern = extract(image_of(orb.images, g, column_mask), free)
+    n = orb.n_points - max(n_white, n_black)
+    rank = np.int64(leaves.low[pattern & 4095]) + np.int64(leaves.high[n, k, pattern >> 12])
+    bit = offset + row * leaves.size[n, k] + rank
+    return np.int64((leaves.bits[bit >> 3] >> np.uint8(bit & 7)) & 1)
+
+
+@kernel
+def pack_holds(values, draw, holder, offset, start, stop, bits):
+    """bits of the slots in bytes [start, stop): does the holder hold in that value, White being to move."""
+    for byte in range(start, stop):
+        packed = np.uint8(0)
+        for i in range(min(8, len(values) - 8 * byte)):
+            value = values[8 * byte + i]
+            holds = value >= draw if holder == 0 else value <= draw
+            packed |= np.uint8(holds) << np.uint8(i)
+        bits[offset + byte] = packed
+
+
+class LeafStore:
+    """The bits of the moving tables for both questions, loaded table by table when a search first needs one.
+
+    leaves: for each holder (0 White, 1 Black) a `Leaves`; both share their layout, so a table is read once for both.
+    """
+
+    def __init__(self, variant: Variant, store, workers: Workers):
+        self.store, self.workers = store, workers
+        self.subspaces: list[str] = []
+        self.seconds = 0.0
+        self._lock = threading.Lock()
+        self._used = 0
+        n, stones = variant.board.n_points, variant.stones
+        sizes = np.zeros((n + 1, stones + 1), np.int64)
+        high = np.zeros((n + 1, stones + 1, 1 << max(0, n - MIN_STONES - 12)), np.int64)
+        total = 0
+        for a in range(MIN_STONES, stones + 1):
+            for b in range(MIN_STONES, a + 1):
+                cols = columns(n - a, b)
+                sizes[n - a, b] = cols.size
+                high[n - a, b, : len(cols.high)] = cols.high
+                total += (len(orbits(variant.board).rows(a)) * cols.size // 8 + 1) * (1 if a == b else 2)
+        offset = np.full((stones + 1, stones + 1), -1, np.int64)
+        # Memory that is never written is never taken: only tables that get loaded count.
+        self.leaves = tuple(Leaves(np.empty(total, np.uint8), offset, columns(n, 3).low, high, sizes) for _ in range(2))
+
+    def load(self, n_white: int, n_black: int) -> None:
+        """Loads the table with so many stones and White to move, unless it is there."""
+        with self._lock:
+            offsets = self.leaves[0].offset
+            if offsets[n_white, n_black] >= 0:
+                return
+            started = time.monotonic()
+            subspace = Subspace(n_white, n_black)
+            table = self.store.table(subspace)
+            values = table.read(self.workers.pool)
+            offset, n_bytes = self._used, -(-len(values) // 8)
+            for holder, leaves in enumerate(self.leaves):
+                self.workers.map_rows(
+                    lambda a, b, h=holder, bits=leaves.bits: pack_holds(values, draw_code(table.width), h, offset, a, b, bits),
+                    n_bytes, 8,
+                )  # fmt: skip
+            self._used += n_bytes
+            offsets[n_white, n_black] = 8 * offset
+            self.subspaces.append(subspace.name)
+            self.seconds += time.monotonic() - started
