@@ -166,7 +166,7 @@ class Builder:
             raise ResourceError(
                 f"{need.memory / 2**30:.1f} GiB of memory are needed where {allowed / 2**30:.1f} GiB are allowed or free"
             )
-        free = shutil.disk_usage(_existing(self.data)).free
+        free = shutil.disk_usage(existing_parent(self.data)).free
         if need.disk > free:
             raise ResourceError(f"{need.disk / 1e9:.1f} GB of disk are needed where {free / 1e9:.1f} GB are free")
         return need
@@ -260,7 +260,8 @@ def available_memory() -> int | None:
     return None
 
 
-def _existing(path: Path) -> Path:
+def existing_parent(path: Path) -> Path:
+    """The folder itself, or the nearest one above it that is there."""
     path = Path(path).absolute()
     while not path.exists():
         path = path.parent

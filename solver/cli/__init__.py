@@ -20,11 +20,14 @@ COMMANDS = {
     "build": "building",
     "prove": "proving",
     "query": "asking",
+    "convert": "asking",
+    "annotate": "asking",
     "stats": "reporting",
     "verify": "building",
     "check": "reporting",
     "info": "reporting",
     "variants": "reporting",
+    "doctor": "reporting",
     "compare": "reporting",
 }
 

@@ -194,3 +194,69 @@ def compare(first, second, form, jobs, data) -> None:
     if not rows:
         raise MissingTableError("", f"{first} and {second} have no finished table in common in {data}")
     click.echo(json.dumps(rows) if form == "json" else _as_table(rows))
+
+
+#: Packages whose versions matter; the last ones are optional.
+_PACKAGES = ("numpy", "numba", "llvmlite", "h5py", "isal", "click", "tqdm", "starlette", "uvicorn", "matplotlib", "distributed")
+
+
+@click.command()
+@data_option
+def doctor(data) -> None:
+    """Print what matters about this machine and these tables, and what will go wrong.
+
+    \b
+    morris doctor
+    """
+    import shutil
+    from importlib.metadata import PackageNotFoundError, version
+
+    from ..bits import USES_INSTRUCTIONS
+    from ..build import available_memory, estimate, existing_parent, moving_targets
+    from ..errors import MorrisError
+    from ..jit import CACHE_FOLDER, JIT_DISABLED
+    from ..store import require_writable, table_folder
+
+    troubles = []
+    found = []
+    for package in _PACKAGES:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            pass
+    cores = os.cpu_count() or 1
+    memory = available_memory()
+    free = shutil.disk_usage(existing_parent(data)).free
+    click.echo(f"morris     {__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}")
+    click.echo(f"packages   {', '.join(found)}")
+    click.echo(f"processor  {cores} threads, pext and pdep {'in use' if USES_INSTRUCTIONS else 'not used (byte tables instead)'}")
+    click.echo(f"kernels    cached in {CACHE_FOLDER}, {'compiled' if any(CACHE_FOLDER.rglob('*.nbc')) else 'not yet compiled'}")
+    click.echo(f"memory     {memory / 2**30:.1f} GiB free" if memory is not None else "memory     not told by this system")
+    click.echo(f"disk       {free / 1e9:.1f} GB free for {data}")
+    if JIT_DISABLED:
+        troubles.append("NUMBA_DISABLE_JIT is set: everything will run thousands of times slower")
+    for variant in VARIANTS.values():
+        store = TableStore(data, variant)
+        files = game_files(store)
+        size = sum(store.path(f).stat().st_size for f in files)
+        if files:
+            click.echo(f"tables     {variant.name}: {len(files)} files, {size / 1e6:,.1f} MB")
+        for file in files:
+            try:
+                store.table(file)
+            except MorrisError as error:
+                troubles.append(str(error))
+        store.close()
+    try:
+        require_writable(table_folder(data, VARIANTS["nine"]).parent)
+    except InputError as error:
+        troubles.append(str(error))
+    need = estimate(VARIANTS["nine"], moving_targets(VARIANTS["nine"]), cores)
+    if memory is not None and memory < need.memory:
+        troubles.append(f"the moving phase of nine needs {need.memory / 2**30:.1f} GiB of memory")
+    if free < need.disk:
+        troubles.append(f"the moving phase of nine needs {need.disk / 1e9:.1f} GB of disk")
+    for trouble in troubles:
+        click.echo(f"trouble    {trouble}")
+    if not troubles:
+        click.echo("no trouble in sight")
