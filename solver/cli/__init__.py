@@ -22,6 +22,8 @@ COMMANDS = {
     "query": "asking",
     "convert": "asking",
     "annotate": "asking",
+    "play": "playing",
+    "match": "playing",
     "stats": "reporting",
     "verify": "building",
     "check": "reporting",
@@ -78,6 +80,10 @@ def main() -> None:
         _stop(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 1)
     except MemoryError:
         _stop("out of memory; build with fewer stones or a smaller --memory", 1)
+    except Exception as error:  # a defect: one line for people, the whole story for those who ask
+        if os.environ.get("MORRIS_DEBUG"):
+            raise
+        _stop(f"internal error, {type(error).__name__}: {error} (MORRIS_DEBUG=1 shows where)".replace("\n", " "), 1)
 
 
 def _stop(message: str, code: int) -> None:

@@ -195,7 +195,7 @@ def verify(variant, data, jobs, subspace) -> None:
     """
     wanted = parse_subspace(subspace, variant) if subspace else None
     from ..build import Builder, all_targets
-    from ..indexing import slot_masks
+    from ..indexing import Indexer
     from ..verify import verify_table
 
     builder = Builder(variant, data, jobs)
@@ -216,7 +216,8 @@ def verify(variant, data, jobs, subspace) -> None:
             slots += finding.slots
             if finding.wrong:
                 table = builder.store.table(s)
-                own, opponent = slot_masks(variant, s, table.file.row_masks, finding.first)
+                row, column = divmod(finding.first, table.n_columns)
+                own, opponent = Indexer(variant.board).masks_at(s, row, column, table.file.row_masks)
                 raise TableError(
                     f"{builder.store.path(s)}: {finding.wrong:,} of {finding.slots:,} slots of {s.name} are wrong; the first is "
                     f"slot {finding.first}, own stones {_points(variant, own)}, opponent {_points(variant, opponent)}"
