@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .bits import deposit, extract
+from .bits import deposit, extract, lowest_bit
 from .combinatorics import Columns, columns
-from .edges import lines, rank_of, stones_in_mills
+from .edges import closes_mill, lines, rank_of, stones_in_mills
 from .jit import Workers, inlined, kernel
 from .subspace import Subspace
 from .symmetry import Orbits, image_of, orbits
@@ -39,12 +39,13 @@ class View(NamedTuple):
 class Setting(NamedTuple):
     """Rules and index of a check.
 
-    reach: int64[points], where a stone of the mover may slide to; sliding: whether the turns of this round slide (else
+    others: see `Lines`; reach: int64[points], where a stone of the mover may slide to; sliding: whether the turns of this round slide (else
     they place); may_break: whether a stone may be taken from a mill when all stand in mills.
     """
 
     orb: Orbits
     mills: np.ndarray
+    others: np.ndarray
     reach: np.ndarray
     sliding: bool
     may_break: bool
@@ -68,66 +69,57 @@ def _removable(setting, stones):
     return stones & ~inside
 
 
-@inlined
-def _completes(mills, stones, goal):
-    for i in range(len(mills)):
-        if mills[i] & goal and stones & mills[i] == mills[i]:
-            return True
-    return False
-
-
 @kernel
 def best_row_turns(setting, masks, cols, quiet, taken, start, stop, best):
     """best = max(best, turns of the row side), for the slots of rows [start, stop).
 
-    quiet: View after a turn without capture; taken: View after one with.  best: int64[(stop - start) * columns].
+    quiet: View after a turn without capture; taken: View after one with.  best: uint16[(stop - start) * columns].
     """
     orb = setting.orb
     full = (np.int64(1) << orb.n_points) - 1
-    goals = np.empty(512, np.int64)
-    reached = np.empty(512, np.int64)
-    closing = np.empty(512, np.bool_)
+    column_masks = np.empty(cols.size, np.uint32)
     for row in range(start, stop):
         x = np.int64(masks[row])
-        n = 0
-        for p in range(orb.n_points):
-            for q in range(orb.n_points):
-                origin = np.int64(1) << p
-                goal = np.int64(1) << q
-                if setting.sliding:
-                    if x & origin == 0 or x & goal or setting.reach[p] & goal == 0:
-                        continue
-                    after = x - origin + goal
-                else:
-                    if p > 0 or x & goal:
-                        continue
-                    after = x + goal
-                goals[n] = goal
-                reached[n] = after
-                closing[n] = _completes(setting.mills, after, goal)
-                n += 1
+        begin = (row - start) * cols.size
         for c in range(cols.size):
-            y = deposit(np.int64(cols.patterns[c]), full ^ x)
-            value = best[(row - start) * cols.size + c]
-            removable = np.int64(-1)
-            for e in range(n):
-                if goals[e] & y:
+            column_masks[c] = deposit(np.int64(cols.patterns[c]), full ^ x)
+        for p in range(orb.n_points if setting.sliding else 1):
+            if setting.sliding and (x >> p) & 1 == 0:
+                continue
+            left = x ^ (np.int64(1) << p) if setting.sliding else x
+            goals = (full ^ x) & (setting.reach[p] if setting.sliding else full)
+            while goals:
+                q = lowest_bit(goals)
+                goal = np.int64(1) << q
+                goals ^= goal
+                target = np.int64(orb.row_of[left | goal])
+                symmetry = np.int64(orb.symmetry_of[left | goal])
+                closes = closes_mill(setting.others, left, q)
+                if not closes:
+                    free = full ^ np.int64(quiet.masks[target])
+                    first = target * quiet.cols.size
+                    for c in range(cols.size):
+                        moved = image_of(orb.images, symmetry, np.int64(column_masks[c]))
+                        # Where a stone stands on the goal the rank means nothing; it only has to stay in the row.
+                        rank = min(rank_of(quiet.cols, extract(moved, free)), quiet.cols.size - 1)
+                        value = _seen_by_mover(np.int64(quiet.values[first + rank]), setting.draw)
+                        legal = column_masks[c] & goal == 0
+                        best[begin + c] = max(np.int64(best[begin + c]), value if legal else np.int64(0))
                     continue
-                target = np.int64(orb.row_of[reached[e]])
-                symmetry = np.int64(orb.symmetry_of[reached[e]])
-                if closing[e]:
-                    if removable == -1:
-                        removable = _removable(setting, y)
-                    rest = removable
-                    while rest:
-                        stone = rest & -rest
-                        rest ^= stone
-                        after_value = _look_up(orb, taken, target, symmetry, y ^ stone)
-                        value = max(value, _seen_by_mover(after_value, setting.draw))
-                    if removable:
+                for c in range(cols.size):
+                    y = np.int64(column_masks[c])
+                    if y & goal:
                         continue
-                value = max(value, _seen_by_mover(_look_up(orb, quiet, target, symmetry, y), setting.draw))
-            best[(row - start) * cols.size + c] = value
+                    removable = _removable(setting, y)
+                    value = np.int64(best[begin + c])
+                    if removable == 0:
+                        value = max(value, _seen_by_mover(_look_up(orb, quiet, target, symmetry, y), setting.draw))
+                    while removable:
+                        stone = removable & -removable
+                        removable ^= stone
+                        code = _look_up(orb, taken, target, symmetry, y ^ stone)
+                        value = max(value, _seen_by_mover(code, setting.draw))
+                    best[begin + c] = value
 
 
 @kernel
@@ -139,35 +131,32 @@ def best_column_turns(setting, masks, cols, quiet, taken, start, stop, best):
         x = np.int64(masks[row])
         free = full ^ x
         removable = _removable(setting, x)
+        first = row * quiet.cols.size
         for c in range(cols.size):
             y = deposit(np.int64(cols.patterns[c]), free)
-            value = best[(row - start) * cols.size + c]
+            value = np.int64(best[(row - start) * cols.size + c])
             origins = y if setting.sliding else np.int64(1)
-            p = 0
             while origins:
-                if origins & 1:
-                    left = y ^ (np.int64(1) << p) if setting.sliding else y
-                    goals = free & ~y
-                    if setting.sliding:
-                        goals &= setting.reach[p]
-                    while goals:
-                        goal = goals & -goals
-                        goals ^= goal
-                        after = left | goal
-                        rest = removable if _completes(setting.mills, after, goal) else np.int64(0)
-                        if rest == 0:
-                            pattern = extract(after, free)
-                            code = np.int64(quiet.values[row * quiet.cols.size + rank_of(quiet.cols, pattern)])
-                            value = max(value, _seen_by_mover(code, setting.draw))
-                        while rest:
-                            stone = rest & -rest
-                            rest ^= stone
-                            target = np.int64(orb.row_of[x ^ stone])
-                            symmetry = np.int64(orb.symmetry_of[x ^ stone])
-                            code = _look_up(orb, taken, target, symmetry, after)
-                            value = max(value, _seen_by_mover(code, setting.draw))
-                origins >>= 1
-                p += 1
+                p = lowest_bit(origins)
+                origins &= origins - 1
+                left = y ^ (np.int64(1) << p) if setting.sliding else y
+                goals = free & ~y
+                if setting.sliding:
+                    goals &= setting.reach[p]
+                while goals:
+                    q = lowest_bit(goals)
+                    goals &= goals - 1
+                    after = left | np.int64(1) << q
+                    rest = removable if closes_mill(setting.others, left, q) else np.int64(0)
+                    if rest == 0:
+                        code = np.int64(quiet.values[first + rank_of(quiet.cols, extract(after, free))])
+                        value = max(value, _seen_by_mover(code, setting.draw))
+                    while rest:
+                        stone = rest & -rest
+                        rest ^= stone
+                        target = np.int64(orb.row_of[x ^ stone])
+                        symmetry = np.int64(orb.symmetry_of[x ^ stone])
+                        value = max(value, _seen_by_mover(_look_up(orb, taken, target, symmetry, after), setting.draw))
             best[(row - start) * cols.size + c] = value
 
 
@@ -176,7 +165,7 @@ def count_wrong(values, offset, best):
     """How many of values[offset:] differ from ``best``, and where the first one is (-1: none)."""
     wrong, first = 0, -1
     for i in range(len(best)):
-        if np.int64(values[offset + i]) != best[i]:
+        if values[offset + i] != best[i]:
             if wrong == 0:
                 first = offset + i
             wrong += 1
@@ -223,7 +212,7 @@ def verify_subspace(
         taken = view(quiet._replace(own=opponent - 1)) if can_take else nowhere
         arrays = lines(variant.board)
         reach = arrays.anywhere if variant.can_fly(own) and not own_hand else arrays.neighbours
-        setting = Setting(orb, arrays.mills, reach, sliding, variant.capture_in_mills == "any", draw)
+        setting = Setting(orb, arrays.mills, arrays.others, reach, sliding, variant.capture_in_mills == "any", draw)
         rounds.append((setting, view(quiet), taken))
     board_is_full = own + opponent == n
     nothing = draw if board_is_full and variant.full_board == "draw" else LOST
@@ -232,7 +221,7 @@ def verify_subspace(
 
     def check(start, stop):
         nonlocal done
-        best = np.full((stop - start) * cols.size, nothing, np.int64)
+        best = np.full((stop - start) * cols.size, nothing, np.uint16)
         for setting, quiet, taken in rounds:
             best_turns(setting, masks, cols, quiet, taken, start, stop, best)
         result = count_wrong(values, start * cols.size, best)

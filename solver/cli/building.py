@@ -182,10 +182,11 @@ def solve(context, everything, **options) -> None:
 
 @click.command()
 @subspace_option
+@click.option("--phase", type=click.Choice(["moving", "placing", "all"]), default="all", show_default=True)
 @jobs_option
 @data_option
 @variant_options
-def verify(variant, data, jobs, subspace) -> None:
+def verify(variant, data, jobs, subspace, phase) -> None:
     """Recompute every slot of the tables from its successors' stored values.
 
     Exits with 4 and names the first wrong slot if there is one.
@@ -204,6 +205,7 @@ def verify(variant, data, jobs, subspace) -> None:
             files = [solved_together(variant, wanted)[0]]
         else:
             files = [s for s in all_targets(variant) if builder.store.has(s)]
+            files = [s for s in files if phase == "all" or s.is_placing == (phase == "placing")]
         if not files:
             raise InputError(f"there are no tables of {variant.name} in {data}; 'morris build' makes them")
         slots = 0
