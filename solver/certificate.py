@@ -1,22 +1,26 @@
 """Certificates: a proof of a placement position's value that others can check.
 
-For each side that holds a draw (or more), its strategy: every position with that side to move that can arise when it
-follows the strategy, whatever the other side does, with the one turn it chooses.  Positions are canonical.  At the end
-stand moving-phase positions, whose values are in the tables.
+A drawn position has a strategy for each side, with which it keeps at least a draw; a decided one has the winner's.  A
+strategy is every position with that side to move that can arise when it follows it, whatever the other side does,
+with the one turn it chooses.  Positions are canonical.  At the end stand moving-phase positions, whose values are in
+the tables, unless the game is won before.
 
-HDF5, one group per holder (``white``, ``black``), in it one group per number of stones in hand (both sides together) with
-two datasets of equal length:
+HDF5, one group per strategy (``white``, ``black``), in it one group per number of stones in hand (both sides together,
+two digits) with two datasets of equal length; a level without positions may be left out:
 
-    positions   uint64, ascending: white mask | black mask << 24, the smallest image under the board's symmetries
+    positions   uint64, ascending: white mask | black mask << 24, of the images under the board's symmetries the one
+                with the smallest white mask and, among several of these, the smallest black mask
     turns       uint16: target point | (removed point + 1) << 8, points in ring order, in the frame of that image
 
-Attributes of the file: variant, rules (JSON), fingerprint, root (white mask, black mask, white hand, black hand, White to
-move); of each holder's group: sha256 over all its datasets in order of falling hands, positions before turns.
+Attributes of the file: format, variant, rules (JSON), fingerprint, root (white mask, black mask, white hand, black hand,
+White to move); of each group: claim (``draw``: at least that; ``win``), and sha256 over all its datasets in order of
+falling hands, positions before turns.
 """
 
 import hashlib
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import h5py
@@ -27,7 +31,7 @@ from .errors import InputError, MorrisError
 from .jit import kernel
 from .leaves import bit_count
 from .search import (
-    HOLDS, MISSING, MOST_TURNS, STOP, STOPPED, Proof, Prover, Question, canonical_key, fill_turns, recall, search,
+    BROKEN, HOLDS, MISSING, MOST_TURNS, STOP, STOPPED, Proof, Prover, Question, canonical_key, fill_turns, recall, search,
 )  # fmt: skip
 
 FORMAT = "morris-certificate 1"
@@ -35,7 +39,8 @@ FORMAT = "morris-certificate 1"
 
 @kernel
 def choose_turns(game, leaves, table, history, control, stack, keys, white_hand, black_hand, white_moves, holder, turns):
-    """For each canonical position (holder to move) writes a turn that holds; returns how many were settled.
+    """For each canonical position writes a turn that holds, or breaks where the other side is the holder; returns how
+    many were settled.
 
     Stops at the first position whose search needs a table that is not loaded (`control` tells which) or is stopped.
     """
@@ -45,7 +50,10 @@ def choose_turns(game, leaves, table, history, control, stack, keys, white_hand,
     opponents = np.empty(MOST_TURNS, np.int64)
     scores = np.empty(MOST_TURNS, np.int64)
     side = 0 if white_moves else 1
+    wanted = HOLDS if side == holder else BROKEN
     for i in range(len(keys)):
+        if control[STOP]:
+            return i
         white, black = keys[i] & mask24, (keys[i] >> 24) & mask24
         own, opponent = (white, black) if white_moves else (black, white)
         opponent_hand = black_hand if white_moves else white_hand
@@ -67,7 +75,7 @@ def choose_turns(game, leaves, table, history, control, stack, keys, white_hand,
                     )
                     if known == STOPPED:
                         return i
-                if known == HOLDS:
+                if known == wanted:
                     chosen = j
                     break
             if chosen >= 0:
@@ -114,7 +122,7 @@ def expand_replies(game, history, keys, white_moves, hands_after, opponent_hand,
         turns = fill_turns(game, own, opponent, history, owns, opponents, scores)
         for j in range(turns):
             if bit_count(opponents[j]) + opponent_hand < 3:
-                return -1  # the other side wins by force here: not a strategy that holds
+                return -1  # the other side wins here: no strategy at all
             w, b = (owns[j], opponents[j]) if white_moves else (opponents[j], owns[j])
             if n < len(out):
                 out[n] = canonical_key(game.orb, w, b, hands_after)
@@ -122,15 +130,18 @@ def expand_replies(game, history, keys, white_moves, hands_after, opponent_hand,
     return n
 
 
-def strategy(question: Question, position) -> dict[int, tuple[np.ndarray, np.ndarray]]:
-    """The holder's strategy from a position it holds: {stones in hand: (positions, turns)}."""
+def strategy(question: Question, position, for_white: bool) -> dict[int, tuple[np.ndarray, np.ndarray]]:
+    """A side's strategy from a position: {stones in hand: (positions, turns)}.
+
+    The holder's where it holds; the other side's, with which it wins, where the holder does not.
+    """
     white_hand, black_hand, white_moves = position.white_hand, position.black_hand, position.white_to_move
     level = np.array([canonical_key(question.game.orb, position.white, position.black, 0)], np.int64)
     found = {}
     while white_hand + black_hand and len(level):
         hands = white_hand + black_hand
         opponent_hand = black_hand if white_moves else white_hand
-        if white_moves == (question.holder == 0):
+        if white_moves == for_white:
             turns = _chosen(question, level, white_hand, black_hand, white_moves)
             found[hands] = (level.astype(np.uint64), turns)
             out = np.empty(len(level), np.int64)
@@ -147,16 +158,22 @@ def _chosen(question, level, white_hand, black_hand, white_moves) -> np.ndarray:
     turns = np.zeros(len(level), np.uint16)
     stack = np.empty((3, 2 * question.variant.stones + 1, MOST_TURNS), np.int64)
     done = 0
-    while done < len(level):
-        question.control[STOP] = question.control[MISSING] = 0
-        done += choose_turns(
-            question.game, question.leaves, question.table, question.history, question.control, stack,
-            level[done:], white_hand, black_hand, white_moves, question.holder, turns[done:],
-        )  # fmt: skip
-        if done < len(level):
-            if not question.control[MISSING]:
-                raise MorrisError("the strategy leads to a position that does not hold; the proof is wrong")
-            question.load_missing()
+    with ThreadPoolExecutor(1, "morris-strategy") as pool:  # in a thread of its own it can be interrupted
+        while done < len(level):
+            question.control[STOP] = question.control[MISSING] = 0
+            try:
+                done += pool.submit(
+                    choose_turns,
+                    question.game, question.leaves, question.table, question.history, question.control, stack,
+                    level[done:], white_hand, black_hand, white_moves, question.holder, turns[done:],
+                ).result()  # fmt: skip
+            except BaseException:
+                question.stop()
+                raise
+            if done < len(level):
+                if not question.control[MISSING]:
+                    raise MorrisError("the strategy leads to a position that does not hold; the proof is wrong")
+                question.load_missing()
     return turns
 
 
@@ -175,12 +192,25 @@ def _replies(question, level, white_moves, opponent_hand) -> np.ndarray:
     return np.unique(np.concatenate(parts))
 
 
+def _claims(prover: Prover, proof: Proof) -> list[tuple[str, str, Question]]:
+    """Sides with what their strategies achieve, and the questions whose answers these show."""
+    asked_of_white, asked_of_black = prover.questions
+    if proof.black_holds is False:
+        return [("white", "win", asked_of_black)]
+    if proof.white_holds is False:
+        return [("black", "win", asked_of_white)]
+    held = (("white", proof.white_holds, asked_of_white), ("black", proof.black_holds, asked_of_black))
+    return [(side, "draw", question) for side, holds, question in held if holds]
+
+
 def write_certificate(path, prover: Prover, position, proof: Proof) -> int:
-    """Writes the strategies of all sides that hold; returns how many positions they have.  Whole or not at all."""
+    """Writes the strategies that show the value; returns how many positions they have.  Whole or not at all."""
     path, variant = Path(path), prover.variant
-    held = [(name, q) for name, q, holds in zip(("white", "black"), prover.questions, (proof.white_holds, proof.black_holds)) if holds]
-    if not held:
+    claims = _claims(prover, proof)
+    if not claims:
         raise InputError("nothing was proved, so there is nothing to certify")
+    if position.subspace.is_over:
+        raise InputError("the game is over in this position, so there is nothing to certify")
     unfinished = path.with_name(path.name + ".unfinished")
     n_positions = 0
     try:
@@ -191,10 +221,11 @@ def write_certificate(path, prover: Prover, position, proof: Proof) -> int:
                     position.white, position.black, position.white_hand, position.black_hand, position.white_to_move
                 ], np.int64),
             )  # fmt: skip
-            for name, question in held:
-                group = file.create_group(name)
+            for side, claim, question in claims:
+                group = file.create_group(side)
+                group.attrs["claim"] = claim
                 digest = hashlib.sha256()
-                for hands, (positions, turns) in sorted(strategy(question, position).items(), reverse=True):
+                for hands, (positions, turns) in strategy(question, position, side == "white").items():
                     level = group.create_group(f"{hands:02d}")
                     level.create_dataset("positions", data=positions, compression="gzip", shuffle=True)
                     level.create_dataset("turns", data=turns, compression="gzip", shuffle=True)

@@ -357,6 +357,7 @@ class TableStore:
         self.data, self.variant = Path(data), variant
         self._folders = [self.data, SHIPPED_TABLES] if with_shipped else [self.data]
         self._open: OrderedDict[Path, TableFile] = OrderedDict()
+        self._tables: dict[Subspace, _Table] = {}
         self._lock = threading.Lock()
         self._max_open = max_open
 
@@ -371,8 +372,10 @@ class TableStore:
 
     def table(self, subspace: Subspace) -> _Table:
         """The table of a subspace; `MissingTableError` where it has not been built."""
-        path = self.path(subspace)
         with self._lock:
+            if subspace in self._tables:
+                return self._tables[subspace]
+            path = self.path(subspace)
             if path not in self._open:
                 if not path.exists():
                     raise MissingTableError(
@@ -382,15 +385,19 @@ class TableStore:
                     )
                 self._open[path] = TableFile(path, self.variant)
                 if len(self._open) > self._max_open:
-                    self._open.popitem(last=False)  # closed when the last user lets go of it
-            self._open.move_to_end(path)
-            return self._open[path].tables[subspace]
+                    # The oldest file is closed when the last user lets go of it.
+                    for forgotten in self._open.popitem(last=False)[1].tables:
+                        self._tables.pop(forgotten, None)
+            tables = self._open[path].tables
+            self._tables.update(tables)
+            return tables[subspace]
 
     def close(self) -> None:
         with self._lock:
             for file in self._open.values():
                 file.close()
             self._open.clear()
+            self._tables.clear()
 
 
 def require_writable(folder: Path) -> None:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .board import Board
+from .indexing import image_tables
 from .jit import inlined, kernel
 
 
@@ -73,16 +74,6 @@ def fill_rows(images, start, stop, symmetry_of, row_of):
         g = symmetry_of[mask]
         if g != 0:
             row_of[mask] = row_of[image_of(images, g, mask)]
-
-
-def image_tables(board: Board) -> np.ndarray:
-    """uint32[symmetries, 3, 256]: the images of all masks, by byte."""
-    tables = np.zeros((len(board.symmetries), 3, 256), np.uint32)
-    values = np.arange(256)
-    for g, symmetry in enumerate(board.symmetries):
-        for p, image in enumerate(symmetry):
-            tables[g, p // 8] |= ((values >> (p % 8) & 1) << image).astype(np.uint32)
-    return tables
 
 
 @lru_cache(maxsize=2)

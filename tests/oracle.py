@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, product
+from itertools import combinations, pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +41,7 @@ def _board(rows: str, mills: str, spokes: str = "") -> Board:
     return Board(
         rows=tuple(tuple(row.split()) for row in rows.split("/")),
         mills=frozenset(frozenset(line) for line in mill_lines),
-        edges=frozenset(frozenset(pair) for line in mill_lines + spoke_lines for pair in zip(line, line[1:])),
+        edges=frozenset(frozenset(pair) for line in mill_lines + spoke_lines for pair in pairwise(line)),
     )
 
 

@@ -5,10 +5,9 @@ from collections import Counter
 from dataclasses import asdict
 from functools import cache
 
-import pytest
-
 import oracle
 import published
+import pytest
 from oracle import Position, Rules, legal_turns, read
 
 NINE = Rules()
@@ -103,7 +102,9 @@ def test_published_counts_add_up(file):
     [("nine", "ring3", 9), ("ten", "ring3", 10), ("eleven", "ring3-diagonal", 11), ("twelve", "ring3-diagonal", 12)],
 )
 def test_published_totals_add_up(variant, board, stones):
-    total = {(row["variant"], row["phase"], row["what"]): row["canonical_positions"] for row in published.rows("totals")}
+    total = {
+        (row["variant"], row["phase"], row["what"]): row["canonical_positions"] for row in published.rows("totals")
+    }
     on_board = range(3, stones + 1)
     moving = sum(n_canonical(board, own, opponent) for own in on_board for opponent in on_board)
     placement = sum(
@@ -148,8 +149,16 @@ def test_stones_in_mills_are_taken_only_when_there_are_no_others():
     assert "e4-e5" in strict and not any("x" in turn for turn in strict)
 
 
-def test_three_stones_fly_when_the_hand_is_empty():
-    assert len(turns_of(NINE, "WW..W.../......../BBBB.... w 0,0")) == 3 * 17 + (4 - 1)  # d7-g7 or g1-.. never capture twice
+@pytest.mark.parametrize(
+    "text, n_turns",
+    [
+        ("WW..W.../......../BBBB.... w 0,0", 3 * 17),  # three stones, to every free point
+        ("WW..W.../......../BBBB.... b 0,0", 4),  # each side is judged alone: four stones slide
+        ("WW..W.../......../BBBB.... w 1,0", 17),  # while a stone is in hand it is placed; on g7 it can take e4 alone
+    ],
+)
+def test_three_stones_fly_when_the_hand_is_empty(text, n_turns):
+    assert len(turns_of(NINE, text)) == n_turns
 
 
 def test_slides_while_placing():
@@ -235,11 +244,9 @@ def in_subspace(own, opponent):
 def test_published_subspaces(variant, own, opponent):
     solution = oracle.solve_subspace_closure(VARIANTS[variant], own, opponent)
     table = published.rows("subspaces_nine" if variant == "nine" else "subspaces_variants")
-    for row in table:
-        if row.get("variant", variant) == variant:
-            for stones in {(own, opponent), (opponent, own)}:
-                if (row["own"], row["opponent"]) == stones:
-                    assert asdict(oracle.tally(solution, in_subspace(*stones))).items() <= row.items()
+    expected = {(row["own"], row["opponent"]): row for row in table if row.get("variant", variant) == variant}
+    for stones in {(own, opponent), (opponent, own)}:
+        assert asdict(oracle.tally(solution, in_subspace(*stones))).items() <= expected[stones].items()
 
 
 def test_published_raw_counts():
@@ -274,7 +281,7 @@ def short_wins():
             yield pytest.param(position, row["dtw_plies"], id=row["position"], marks=marks)
 
 
-@pytest.mark.parametrize("position, plies", short_wins())
+@pytest.mark.parametrize("position, plies", list(short_wins()))
 def test_published_short_wins(position, plies):
     assert oracle.wins_within(NINE, position, plies)
     assert not oracle.wins_within(NINE, position, plies - 2)
@@ -295,11 +302,11 @@ def small_game_cases():
     for row in published.rows("small_games"):
         name = f"{row['board_points']}-{row['stones_each']}-{row['rules']}"
         if row["reachable_raw"] < 100_000_000:
-            is_quick = name in ("16-4-nofly", "16-4-fly", "24-3-nofly")
+            is_quick = name in ("16-4-nofly", "16-4-fly")
             yield pytest.param(row, id=name, marks=[] if is_quick else pytest.mark.slow)
 
 
-@pytest.mark.parametrize("row", small_game_cases())
+@pytest.mark.parametrize("row", list(small_game_cases()))
 def test_published_small_games(row):
     rules = small_game(row)
     solution = oracle.solve_game(rules)
@@ -364,14 +371,14 @@ def test_symmetry_changes_nothing(rules):
     [
         Rules("ring2", stones=3),
         Rules("ring2", stones=3, fly_at=0, place_and_slide=True),
-        Rules("ring2", stones=4, fly_at=0, captures_while_placing=False),
+        Rules("ring2", stones=3, fly_at=0, captures_while_placing=False),
         Rules("grid3", stones=5, fly_at=0, full_board="draw"),
     ],
     ids=["flying", "sliding early", "late captures", "full board draws"],
 )
 def test_depths_agree_with_looking_ahead(rules):
     solution = oracle.solve_game(rules)
-    entries = random.Random(7).sample(list(solution), 400)
+    entries = random.Random(7).sample(list(solution), 200)
     for position, (outcome, dtw), _ in entries:
         if oracle.has_lost(position.own, position.own_hand):
             assert (outcome, dtw) == ("loss", 0)

@@ -24,6 +24,7 @@ COMMANDS = {
     "annotate": "asking",
     "play": "playing",
     "match": "playing",
+    "serve": "serving",
     "stats": "reporting",
     "verify": "building",
     "check": "reporting",

@@ -12,8 +12,9 @@ from pathlib import Path
 import click
 
 from ..errors import InputError, MissingTableError, TableError
-from ..notation import parse_moves, parse_position
-from ..position import Position, shown, unreachable_note
+from ..moves import play
+from ..notation import format_mfen, format_moves, format_sanmill, parse_moves, parse_position
+from ..position import Position, format_own_form, shown, unreachable_note
 from . import data_option, variant_options
 
 #: Bytes read at a time, and the longest line of a batch (the rest of a longer one is dropped, and it is refused).
@@ -31,9 +32,13 @@ MOST_GAME_BYTES = 1 << 20
 @click.option("--png", type=click.Path(dir_okay=False), metavar="FILE", help="The same as PNG; needs morris[images].")
 @click.option("--batch", type=click.File("rb"), metavar="FILE", help="Answer each line of a file (- is stdin) in JSON.")
 @click.option("--with-moves", is_flag=True, help="With --batch: all turns, too (much slower).")
+@click.option(
+    "--time-limit", type=click.FloatRange(0), default=60, show_default=True,
+    help="Seconds for searching a placement position whose tables are missing; 0: do not search.",
+)
 @data_option
 @variant_options
-def query(variant, data, position, record, as_json, with_line, svg, png, batch, with_moves) -> None:
+def query(variant, data, position, record, as_json, with_line, svg, png, batch, with_moves, time_limit) -> None:
     """What is a position worth, and each of its turns?
 
     POSITION is in own form, MFEN 1.0 or Sanmill FEN.  Outcomes are win, draw or loss for the side to move (of turns:
@@ -57,7 +62,8 @@ def query(variant, data, position, record, as_json, with_line, svg, png, batch, 
         if batch:
             _answer_batch(tables, batch, with_moves)
         else:
-            _answer_one(tables, _read_position(variant, position, record), record, as_json, with_line, svg, png)
+            place = _read_position(variant, position, record)
+            _answer_one(tables, place, record, as_json, with_line, svg, png, time_limit)
 
 
 def _read_position(variant, words, record: str | None) -> Position:
@@ -66,7 +72,7 @@ def _read_position(variant, words, record: str | None) -> Position:
     return parse_position(" ".join(words), variant)
 
 
-def _answer_one(tables, position: Position, record, as_json: bool, with_line: bool, svg, png) -> None:
+def _answer_one(tables, position: Position, record, as_json: bool, with_line: bool, svg, png, time_limit: float) -> None:
     from ..query import UNKNOWN
     from ..render import answer_data, answer_text, line_text, png_board, svg_board, turns_data
 
@@ -79,6 +85,13 @@ def _answer_one(tables, position: Position, record, as_json: bool, with_line: bo
         missing = _explained(error, position)
         value = tables.value_or_unknown(position)
     notes = []
+    if missing and position.subspace.is_placing and time_limit and not variant.place_and_slide and not with_line:
+        try:
+            value, ranked = _search(tables, position, time_limit)
+            missing = None if value != UNKNOWN else missing
+            notes.append("Found by search, since the placement tables are missing: outcomes only, depths are not known.")
+        except MissingTableError as error:
+            missing = MissingTableError(missing.subspace, f"{missing}; a search instead needs the moving phase: {error}")
     if record is not None and position.capture_owed:
         notes.append("The last turn closes a mill and names no removal; which stone to remove is the question here.")
     note = unreachable_note(position, variant)
@@ -107,6 +120,15 @@ def _answer_one(tables, position: Position, record, as_json: bool, with_line: bo
         raise missing
 
 
+def _search(tables, position: Position, time_limit: float):
+    """Value and turns from moving tables alone, by search; see `fallback`."""
+    import os
+
+    from ..fallback import search_values
+
+    return search_values(tables, position, time_limit, os.cpu_count() or 1)
+
+
 def _explained(error: MissingTableError, position: Position) -> MissingTableError:
     """The error, with a word on the phase whose tables are not there."""
     if not position.subspace.is_placing:
@@ -118,17 +140,17 @@ def _explained(error: MissingTableError, position: Position) -> MissingTableErro
 
 
 def _answer_batch(tables, stream, with_moves: bool) -> None:
-    n_lines, n_unknown, missing = 0, 0, {}
+    batch = _Batch(tables, with_moves)
     for lines in _blocks(stream):
-        answers, unknown, errors = _answer_lines(tables, lines, n_lines + 1, with_moves)
-        sys.stdout.write("\n".join(answers) + "\n")
+        sys.stdout.write("\n".join(batch.answers(lines)) + "\n")
         sys.stdout.flush()
-        n_lines += len(lines)
-        n_unknown += unknown
-        missing |= {error.subspace: error for error in errors}
-    if missing:
-        names = " ".join(list(missing)[:8]) + " ..." * (len(missing) > 8)
-        raise MissingTableError(next(iter(missing)), f"{n_unknown} of {n_lines} answers are unknown: tables missing are {names}")
+    if batch.damage:
+        raise batch.damage
+    if batch.missing:
+        names = " ".join(list(batch.missing)[:8]) + " ..." * (len(batch.missing) > 8)
+        counts = f"{batch.n_unknown} of {batch.n_lines} answers are unknown"
+        message = f"{counts}: tables of {tables.variant.name} missing are {names}"
+        raise MissingTableError(next(iter(batch.missing)), message)
 
 
 def _blocks(stream) -> Iterator[list[bytes]]:
@@ -143,45 +165,61 @@ def _blocks(stream) -> Iterator[list[bytes]]:
         yield [rest]
 
 
-def _answer_lines(tables, lines: list[bytes], first: int, with_moves: bool) -> tuple[list[str], int, tuple]:
-    """Answers as JSON texts, how many are unknown, and an error for each missing table; ``first``: number of the first line."""
-    variant = tables.variant
-    answers, positions, at = [""] * len(lines), [], []
-    for i, line in enumerate(lines):
+class _Batch:
+    """Answers lines, and remembers what is to be said at the end: unknown answers, missing tables, a damaged one."""
+
+    def __init__(self, tables, with_moves: bool):
+        self.tables, self.with_moves = tables, with_moves
+        self.n_lines = self.n_unknown = 0
+        self.missing: dict[str, MissingTableError] = {}
+        self.damage: TableError | None = None
+
+    def answers(self, lines: list[bytes]) -> list[str]:
+        """One JSON text for each line."""
+        texts, positions, at = [""] * len(lines), [], []
+        for i, line in enumerate(lines):
+            try:
+                positions.append(_parse_line(line, self.tables.variant))
+                at.append(i)
+            except InputError as error:
+                texts[i] = _error_text("input", error, self.n_lines + i + 1)
+        for i, text in zip(at, self._probe(positions, [self.n_lines + i + 1 for i in at])):
+            texts[i] = text
+        self.n_lines += len(lines)
+        return texts
+
+    def _probe(self, positions: list[Position], numbers: list[int]) -> list[str]:
+        """Answers to positions; where a table is damaged, only those that need it get an error."""
         try:
-            positions.append(_parse_line(line, variant))
-            at.append(i)
-        except InputError as error:
-            answers[i] = _error_text("input", error, first + i)
-    try:
-        found = tables.probe_checked(positions)
-    except TableError:
-        return _answer_singly(tables, lines, first, with_moves)
-    from ..query import OUTCOMES
-    from ..render import own_forms, turns_data
-    from ..values import Outcome
+            return self._probe_whole(positions)
+        except TableError as error:
+            self.damage = self.damage or error
+            if len(positions) == 1:
+                return [_error_text("damaged", error, numbers[0])]
+        half = len(positions) // 2
+        return self._probe(positions[:half], numbers[:half]) + self._probe(positions[half:], numbers[half:])
 
-    name, words = json.dumps(variant.name), [outcome.value for outcome in OUTCOMES]
-    forms = own_forms(positions, variant)
-    for i, position, form, number, plies in zip(at, positions, forms, found.outcomes.tolist(), found.dtw_plies.tolist()):
-        side, depth = "white" if position.white_to_move else "black", "null" if plies < 0 else plies
-        moves = ""
-        if with_moves:
-            moves = f', "moves": {json.dumps(turns_data(variant, tables.moves(position)))}'
-        answers[i] = (
-            f'{{"variant": {name}, "position": "{form}", "to_move": "{side}", "outcome": "{words[number]}", '
-            f'"dtw_plies": {depth}{moves}}}'
-        )
-    unknown = int((found.outcomes == OUTCOMES.index(Outcome.UNKNOWN)).sum())
-    return answers, unknown, found.missing
+    def _probe_whole(self, positions: list[Position]) -> list[str]:
+        from ..query import OUTCOMES
+        from ..render import own_forms, turns_data
+        from ..values import Outcome
 
-
-def _answer_singly(tables, lines: list[bytes], first: int, with_moves: bool) -> tuple[list[str], int, tuple]:
-    """`_answer_lines` where a table is damaged: only the lines that need it get an error."""
-    answers, unknown, missing = [], 0, ()
-    for number, line in enumerate(lines, first):
-        ...
-    return answers, unknown, missing
+        variant = self.tables.variant
+        found = self.tables.probe_checked(positions)
+        moves = [""] * len(positions)
+        if self.with_moves:
+            moves = [f', "moves": {json.dumps(turns_data(variant, self.tables.moves(p)))}' for p in positions]
+        self.n_unknown += int((found.outcomes == OUTCOMES.index(Outcome.UNKNOWN)).sum())
+        self.missing |= {error.subspace: error for error in found.missing}
+        name, words = json.dumps(variant.name), [f'"{outcome.value}"' for outcome in OUTCOMES]
+        sides = ["white" if position.white_to_move else "black" for position in positions]
+        each = zip(own_forms(positions, variant), sides, found.outcomes.tolist(), found.dtw_plies.tolist(), moves)
+        # Written by hand rather than by json, which takes several times as long; nothing in it needs escapes.
+        return [
+            f'{{"variant": {name}, "position": "{form}", "to_move": "{side}", "outcome": {words[outcome]}, '
+            f'"dtw_plies": {"null" if plies < 0 else plies}{more}}}'
+            for form, side, outcome, plies, more in each
+        ]
 
 
 def _error_text(code: str, error: Exception, line: int) -> str:
@@ -209,3 +247,83 @@ def _parse_line(line: bytes, variant) -> Position:
     if isinstance(moves, str) and position is None:
         return parse_moves(moves, variant, allow_owed=True).position
     raise InputError('a question has either "position" or "moves", as a string')
+
+
+# ---------------------------------------------------------------- convert, annotate
+
+
+@click.command()
+@click.argument("position", nargs=-1)
+@click.option("--moves", "record", metavar="TURNS", help="Position after these turns from the start.")
+@click.option(
+    "--to", "form", type=click.Choice(["own", "mfen", "sanmill", "algebraic", "playok"]), default="own",
+    show_default=True, help="Notation to write; the last two are for the turns of --moves.",
+)  # fmt: skip
+@variant_options
+def convert(variant, position, record, form) -> None:
+    """Writes a position or a list of turns in another notation.
+
+    \b
+    morris convert --to sanmill ".......W/......../........ b 8,9"
+    morris convert --to playok --moves "d6 f4 b4 g4"
+    """
+    if bool(position) == (record is not None):
+        raise InputError("give one of: a position, --moves")
+    if form in ("algebraic", "playok"):
+        if record is None:
+            raise InputError(f"{form} is a way to write turns; give them with --moves")
+        game = parse_moves(record, variant, allow_owed=True)
+        click.echo(format_moves(game.turns, variant, form, black_first=not game.start.white_to_move))
+        return
+    write = {"own": format_own_form, "mfen": format_mfen, "sanmill": format_sanmill}[form]
+    click.echo(write(_read_position(variant, position, record), variant))
+
+
+@click.command()
+@click.argument("game", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@data_option
+@variant_options
+def annotate(variant, data, game, as_json) -> None:
+    """What every turn of a game was worth, and the first losing turn of each side.
+
+    GAME is a list of turns, or a file with one (- is stdin): move numbers, comments in braces, tags and a result are
+    understood.
+
+    \b
+    morris annotate "1. d6 f4 2. b4 g4 3. e4 f6"
+    """
+    record = parse_moves(_read_game(game), variant)
+    from ..annotate import annotate as annotated
+    from ..query import open_tables
+    from ..render import annotation_data, annotation_text
+
+    with open_tables(data, variant) as tables:
+        plies = annotated(tables, record)
+        if as_json:
+            click.echo(json.dumps(annotation_data(variant, plies, record.result)))
+        else:
+            click.echo(annotation_text(variant, plies))
+        for ply in plies:
+            if not ply.is_known:  # asking again raises the error that names the missing table
+                for position in (ply.position, play(variant, ply.position, ply.turn)):
+                    try:
+                        tables.probe(position)
+                    except MissingTableError as error:
+                        raise _explained(error, position) from None
+
+
+def _read_game(words: tuple[str, ...]) -> str:
+    """The text of a game, from the command line, a file or stdin."""
+    if words == ("-",):
+        raw = sys.stdin.buffer.read(MOST_GAME_BYTES + 1)
+    else:
+        text = " ".join(words)
+        try:
+            with open(text, "rb") as file:
+                raw = file.read(MOST_GAME_BYTES + 1)
+        except (OSError, ValueError):  # no such file, or no name of one: it is the game itself
+            return text
+    if len(raw) > MOST_GAME_BYTES:
+        raise InputError(f"a game record of more than {MOST_GAME_BYTES >> 20} MiB is not read")
+    return raw.decode("utf-8", "replace")

@@ -1,0 +1,126 @@
+"""The rules against the public package OpenSpiel, on random games of nine men's morris.
+
+OpenSpiel plays a turn that captures as two actions of the same side, numbers the points in reading
+order, and breaks a game off as a draw after 200 turns; its positions are compared up to there.
+"""
+
+import random
+import re
+from collections.abc import Iterator
+
+import oracle
+import pytest
+
+pyspiel = pytest.importorskip("pyspiel")
+
+RING_ORDER = oracle.BOARDS["ring3"].points
+READING_ORDER = sorted(RING_ORDER, key=lambda point: (-int(point[1]), point[0]))
+MAX_TURNS = 200
+N_GAMES = 60
+
+
+# --------------------------------------------------- implementations to compare, each one function
+
+
+def successors_by_oracle(text: str) -> dict[str, str]:
+    """Every legal turn and the position after it, both as text; empty when the side to move has lost."""
+    rules = oracle.Rules()
+    after_mover = "b" if " w " in text else "w"
+    position = oracle.read(rules, text)
+    return {str(turn): oracle.write(rules, after, after_mover) for turn, after in oracle.successors(rules, position)}
+
+
+IMPLEMENTATIONS = [successors_by_oracle]
+
+
+# ------------------------------------------------------------------------------- OpenSpiel's side
+
+
+def text_of(state) -> str:
+    """OpenSpiel's position in the text form of the project."""
+    picture, facts = str(state).split("Current player: ")
+    marks = dict(zip(READING_ORDER, re.findall("[WB.]", picture), strict=True))
+    board = "".join(marks[point] for point in RING_ORDER)
+    white_hand, black_hand = re.search(r"Men to deploy: (\d) (\d)", facts).groups()
+    return f"{board[:8]}/{board[8:16]}/{board[16:]} {facts[0].lower()} {white_hand},{black_hand}"
+
+
+def action_text(action: int) -> str:
+    """A placement is the number of its point; 24 + 24 * origin + target is a move."""
+    if action < 24:
+        return READING_ORDER[action]
+    origin, target = divmod(action - 24, 24)
+    return f"{READING_ORDER[origin]}-{READING_ORDER[target]}"
+
+
+def turns_of(state) -> dict:
+    """Every turn as text, a capture included, with OpenSpiel's state after it."""
+    mover = state.current_player()
+    turns = {}
+    for action in state.legal_actions():
+        after = state.child(action)
+        if after.current_player() == mover:  # a mill was closed
+            for capture in after.legal_actions():
+                turns[f"{action_text(action)}x{action_text(capture)}"] = after.child(capture)
+        else:
+            turns[action_text(action)] = after
+    return turns
+
+
+def random_game(rng: random.Random) -> Iterator[tuple]:
+    """The states of one game with the turns from each.
+
+    In a third of the games turns are random; in the others both sides capture whenever they can, or
+    White leaves the fewest replies, so that games end by the loss of stones and by a block.
+    """
+    state = pyspiel.load_game("nine_mens_morris").new_initial_state()
+    style = rng.choice(["random", "capturing", "blocking"])
+    for _ in range(MAX_TURNS - 1):
+        turns = turns_of(state)
+        yield state, turns
+        if not turns:
+            return
+        choice = list(turns)
+        if style == "capturing":
+            choice = [turn for turn in turns if "x" in turn] or choice
+        if style == "blocking" and state.current_player() == 0:
+            n_replies = {turn: len(after.legal_actions()) for turn, after in turns.items()}
+            choice = [turn for turn in n_replies if n_replies[turn] == min(n_replies.values())]
+        state = turns[rng.choice(choice)]
+
+
+@pytest.fixture(scope="module")
+def games() -> list[tuple[str, dict[str, str], str | None]]:
+    """Position, the positions after each turn, and who won if the game is over."""
+    rng = random.Random(1)
+    seen = {}
+    for _ in range(N_GAMES):
+        for state, turns in random_game(rng):
+            winner = None
+            if state.is_terminal():
+                winner = {(1, -1): "w", (-1, 1): "b"}[tuple(state.returns())]
+            seen[text_of(state)] = ({turn: text_of(after) for turn, after in turns.items()}, winner)
+    return [(text, *rest) for text, rest in seen.items()]
+
+
+def test_the_games_show_every_part_of_the_rules(games):
+    assert len(games) > 3000
+    ends = [text for text, _, winner in games if winner]
+    assert any(min(text.count("W"), text.count("B")) == 2 for text in ends)
+    assert any(min(text.count("W"), text.count("B")) > 3 for text in ends), "nobody was blocked"
+    assert any(text.endswith("0,0") and len(turns) > 40 for text, turns, _ in games), "nobody flew"
+    captures = [turn for _, turns, _ in games for turn in turns if "x" in turn]
+    assert any("-" in turn for turn in captures) and any("-" not in turn for turn in captures)
+
+
+@pytest.mark.parametrize("successors", IMPLEMENTATIONS, ids=lambda function: function.__name__)
+def test_same_turns_to_the_same_positions(games, successors):
+    for text, turns, _ in games:
+        assert successors(text) == turns, text
+
+
+@pytest.mark.parametrize("successors", IMPLEMENTATIONS, ids=lambda function: function.__name__)
+def test_same_winner(games, successors):
+    for text, _, winner in games:
+        loser = text.split()[1] if not successors(text) else None
+        assert winner == {"w": "b", "b": "w", None: None}[loser], text

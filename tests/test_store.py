@@ -1,0 +1,458 @@
+"""Table files: what is written comes back, what is damaged or foreign is refused, nothing half-written counts."""
+
+import json
+import os
+import random
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+
+import h5py
+import numpy as np
+import pytest
+
+from solver import store as store_module
+from solver.errors import InputError, MissingTableError, MorrisError, TableError
+from solver.store import HEADER_SIZE, UNFINISHED, TableFile, TableStore, check_file, require_writable, table_path, write_tables
+from solver.subspace import Subspace, solved_together
+from solver.symmetry import orbits
+from solver.values import DTYPES
+from solver.variant import get_variant
+
+NINE, SIX = get_variant("nine"), get_variant("six")
+PAIR = Subspace(4, 3)
+
+
+def made_up_tables(width=1, seed=11):
+    """Row masks, values and tallies for the pair 4-3 of six; the values mean nothing."""
+    rng = np.random.default_rng(seed)
+    rows = orbits(SIX.board).rows(4)
+    tables = {s: rng.integers(0, 1 << 8 * width, len(rows) * 220).astype(DTYPES[width]) for s in solved_together(SIX, PAIR)}
+    tallies = {s: tuple(rng.integers(0, 99, (2, 1 << 8 * width))) for s in tables}
+    return rows, tables, tallies
+
+
+def write_made_up(folder, width=1, pool=None):
+    rows, tables, tallies = made_up_tables(width)
+    path = table_path(folder, SIX, PAIR)
+    write_tables(path, SIX, rows, tables, tallies, pool)
+    return path, rows, tables, tallies
+
+
+@pytest.fixture
+def copied(small_tables, tmp_path):
+    """Copies one file of the small tables, to be damaged: copied("nine", "4-3") gives its path."""
+
+    def copy(variant, name):
+        target = tmp_path / variant / f"{name}.h5"
+        target.parent.mkdir(exist_ok=True)
+        return shutil.copy(small_tables / variant / f"{name}.h5", target)
+
+    return copy
+
+
+def change_byte(path, at, by=1):
+    content = bytearray(path.read_bytes())
+    content[at] = (content[at] + by) % 256
+    path.write_bytes(content)
+
+
+def seal(path):
+    """Gives a file made by others a right header, so that only what it holds can be wrong."""
+    size = path.stat().st_size - HEADER_SIZE
+    digest = store_module._digest(path)
+    with open(path, "r+b") as file:
+        file.write(store_module._header(size, digest))
+
+
+# ---------------------------------------------------------------- round trip
+
+
+@pytest.mark.parametrize("width", DTYPES)
+@pytest.mark.parametrize("chunk_bytes", [1, 1000, 1 << 16])
+def test_what_is_written_comes_back(tmp_path, monkeypatch, width, chunk_bytes):
+    monkeypatch.setattr(store_module, "CHUNK_BYTES", chunk_bytes)
+    path, rows, tables, tallies = write_made_up(tmp_path, width)
+    check_file(path)
+    file = TableFile(path, SIX)
+    assert np.array_equal(file.row_masks, rows)
+    assert list(file.tables) == [Subspace(4, 3), Subspace(3, 4)]
+    for subspace, table in file.tables.items():
+        values = tables[subspace]
+        assert table.width == width and table.dtype == DTYPES[width]
+        assert np.array_equal(table.read(), values) and table.read().dtype == DTYPES[width]
+        by_chunks = np.concatenate([table.chunk(i) for i in range(table.n_chunks)])
+        assert np.array_equal(by_chunks[: len(rows)].reshape(-1), values)
+        for raw in (False, True):
+            assert np.array_equal(table.histogram(raw), tallies[subspace][raw])
+        assert (table.positions, table.raw_positions) == tuple(int(h.sum()) for h in tallies[subspace])
+    file.close()
+
+
+def test_h5py_alone_reads_the_same(tmp_path):
+    path, rows, tables, _ = write_made_up(tmp_path)
+    with h5py.File(path) as file:
+        assert np.array_equal(file["rows"], rows)
+        for subspace, values in tables.items():
+            assert np.array_equal(file[subspace.name]["values"][()].reshape(-1), values)
+            assert file[subspace.name].attrs["row_side"] == ("own" if subspace.own == 4 else "opponent")
+        assert json.loads(file.attrs["rules"]) == SIX.rules()
+
+
+def test_the_same_bytes_with_and_without_helpers(tmp_path):
+    with ThreadPoolExecutor(3) as pool:
+        contents = [write_made_up(tmp_path / name, pool=p)[0].read_bytes() for name, p in (("a", None), ("b", pool), ("c", pool))]
+    assert contents[0] == contents[1] == contents[2]
+
+
+def test_many_threads_read_at_once(six_store):
+    table = six_store.table(Subspace(5, 4))
+    expected = table.read()
+    with ThreadPoolExecutor(8) as pool:
+        assert all(np.array_equal(values, expected) for values in pool.map(lambda _: table.read(), range(24)))
+        assert np.array_equal(table.read(pool), expected)
+
+
+def test_the_header_is_one_line(copied):
+    path = copied("nine", "3-3")
+    line = path.read_bytes()[:HEADER_SIZE]
+    assert line.endswith(b"\n") and line.count(b"\n") == 1
+    header = json.loads(line)
+    assert (header["format"], header["version"], header["bytes"]) == ("morris-table", 1, path.stat().st_size - HEADER_SIZE)
+
+
+def test_a_store_opens_no_more_files_than_asked(small_tables):
+    store = TableStore(small_tables, NINE, max_open=1)
+    first, second = store.table(Subspace(4, 3)), store.table(Subspace(5, 3))
+    assert len(store._open) == 1
+    assert first.read().size == 757 * 1140 and second.read().size == 2830 * 969
+    store.close()
+
+
+# ---------------------------------------------------------------- nothing half-written
+
+
+@pytest.mark.parametrize("broken", ["_compress", "_digest", "_sync_folder", "_write_attributes"])
+def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch, broken):
+    path, *_ = write_made_up(tmp_path)
+    before = path.read_bytes()
+
+    def fail(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(store_module, broken, fail)
+    rows, tables, tallies = made_up_tables(seed=12)
+    with pytest.raises(OSError, match="No space left"):
+        write_tables(path, SIX, rows, tables, tallies)
+    if broken != "_sync_folder":  # by then the new file is whole and in its place
+        assert path.read_bytes() == before
+    check_file(path)
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_an_unfinished_file_is_no_table(tmp_path):
+    path, *_ = write_made_up(tmp_path)
+    unfinished = path.rename(path.with_name(path.name + UNFINISHED))
+    store = TableStore(tmp_path, SIX)
+    assert not store.has(PAIR)
+    with pytest.raises(MissingTableError):
+        store.table(PAIR)
+    # What a killed build leaves has no header yet.  Under the right name it would still be refused.
+    content = unfinished.read_bytes()
+    path.write_bytes(bytes(HEADER_SIZE) + content[HEADER_SIZE:])
+    with pytest.raises(TableError, match="no finished morris table"):
+        store.table(PAIR)
+
+
+def test_a_missing_table_says_which_and_how_to_make_it(tmp_path):
+    with pytest.raises(MissingTableError) as error:
+        TableStore(tmp_path, NINE).table(Subspace(4, 5))
+    message = str(error.value)
+    assert message == f"the table 4-5 of nine is missing in {tmp_path}; 'morris build -V nine --subspace 4-5' makes it"
+    assert error.value.subspace == "4-5" and isinstance(error.value, KeyError)
+
+
+def test_exit_codes():
+    assert (MorrisError.exit_code, InputError.exit_code, MissingTableError.exit_code, TableError.exit_code) == (1, 2, 3, 4)
+
+
+def test_a_folder_that_cannot_be_written(tmp_path):
+    require_writable(tmp_path / "new" / "folder")
+    assert list((tmp_path / "new" / "folder").iterdir()) == []
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="cannot write to the data folder"):
+        require_writable(tmp_path / "file" / "nine")
+
+
+# ---------------------------------------------------------------- damage
+
+
+def read_everything(path, variant):
+    """All that can be read from a file, or a `TableError`."""
+    file = TableFile(path, variant)
+    try:
+        return [file.row_masks.tobytes()] + [
+            part.tobytes() for t in file.tables.values() for part in (t.read(), t.histogram(), t.histogram(raw=True))
+        ]
+    finally:
+        file.close()
+
+
+@pytest.mark.parametrize("variant, name", [("nine", "4-3"), ("six", "2-3+3-3")])
+def test_every_changed_byte_is_found(copied, variant, name):
+    path = copied(variant, name)
+    check_file(path)
+    content = path.read_bytes()
+    choose = random.Random(13)
+    places = list(range(HEADER_SIZE)) + [choose.randrange(HEADER_SIZE, len(content)) for _ in range(300)]
+    for at in places:
+        changed = bytearray(content)
+        changed[at] ^= choose.randrange(1, 256)
+        path.write_bytes(changed)
+        with pytest.raises(TableError) as error:
+            check_file(path)
+        assert str(path) in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_changed_byte_is_never_read_as_a_value(copied):
+    path = copied("six", "4-4")
+    expected, content = read_everything(path, SIX), path.read_bytes()
+    choose, n_found = random.Random(14), 0
+    for at in choose.sample(range(HEADER_SIZE, len(content)), 250):
+        changed = bytearray(content)
+        changed[at] ^= 1 << choose.randrange(8)
+        path.write_bytes(changed)
+        try:
+            assert read_everything(path, SIX) == expected, f"byte {at}"
+        except TableError:
+            n_found += 1
+    assert n_found > 100  # HDF5 leaves unused bytes
+
+
+def test_every_truncation_is_found(copied):
+    path = copied("nine", "4-3")
+    content = path.read_bytes()
+    choose = random.Random(15)
+    for length in [0, 1, HEADER_SIZE - 1, HEADER_SIZE, len(content) - 1] + [choose.randrange(len(content)) for _ in range(40)]:
+        path.write_bytes(content[:length])
+        with pytest.raises(TableError):
+            check_file(path)
+        with pytest.raises(TableError):
+            TableFile(path, NINE)
+    path.write_bytes(content + b"\0")
+    with pytest.raises(TableError):
+        TableFile(path, NINE)
+
+
+def test_a_probe_into_a_damaged_chunk_raises(copied):
+    path = copied("nine", "4-3")
+    with h5py.File(path) as file:
+        places = [file["4-3/values"].id.get_chunk_info(i) for i in range(14)]
+    damaged = 5
+    for at in (places[damaged].byte_offset + k for k in (0, 1, 2, places[damaged].size // 2, places[damaged].size - 1)):
+        change_byte(path, at)
+        table = TableFile(path, NINE).tables[PAIR]
+        with pytest.raises(TableError, match="chunk 5 of 4-3"):
+            table.chunk(damaged)
+        with pytest.raises(TableError):
+            table.read()
+        table.chunk(damaged - 1), table.chunk(damaged + 1)
+        table.file.close()
+        change_byte(path, at, by=-1)
+    check_file(path)
+
+
+def test_a_chunk_in_another_ones_place_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(store_module, "CHUNK_BYTES", 10 * 220)
+    rows, tables, tallies = made_up_tables()
+    values = tables[PAIR]
+    values[: 10 * 220], values[10 * 220 : 20 * 220] = 7, 9  # compressed they have the same size
+    path = table_path(tmp_path, SIX, PAIR)
+    write_tables(path, SIX, rows, tables, tallies)
+    with h5py.File(path) as file:
+        a, b = (file["4-3/values"].id.get_chunk_info(i) for i in (0, 1))
+    assert a.size == b.size
+    content = bytearray(path.read_bytes())
+    one, other = slice(a.byte_offset, a.byte_offset + a.size), slice(b.byte_offset, b.byte_offset + b.size)
+    content[one], content[other] = content[other], content[one]
+    path.write_bytes(content)
+    table = TableFile(path, SIX).tables[PAIR]
+    for chunk in (0, 1):
+        with pytest.raises(TableError, match="damaged"):
+            table.chunk(chunk)
+
+
+# ---------------------------------------------------------------- files that belong elsewhere
+
+
+def test_a_file_of_another_subspace_is_refused(copied):
+    path = copied("nine", "4-3")
+    shutil.copy(path, path.with_name("5-3.h5"))
+    with pytest.raises(TableError, match="holds 4-3 3-4, which belongs in another file"):
+        TableStore(path.parent.parent, NINE).table(Subspace(3, 5))
+
+
+@pytest.mark.parametrize("other", ["six-fly", "four"])
+def test_a_file_of_other_rules_is_refused(copied, other):
+    path = copied("six", "4-3")
+    shutil.copytree(path.parent, path.parent.parent / other)
+    with pytest.raises(TableError, match=f"made for the rules of six, not of {other}"):
+        TableStore(path.parent.parent, get_variant(other)).table(PAIR)
+
+
+@pytest.mark.parametrize("version, word", [(2, "newer"), (10**9, "newer"), (0, "unknown"), ("1", "unknown"), (None, "unknown")])
+def test_other_format_versions_are_refused(copied, version, word):
+    path = copied("six", "4-3")
+    content = path.read_bytes()
+    header = json.loads(content[:HEADER_SIZE]) | {"version": version}
+    path.write_bytes(json.dumps(header).encode().ljust(HEADER_SIZE - 1) + b"\n" + content[HEADER_SIZE:])
+    for look in (check_file, lambda p: TableFile(p, SIX)):
+        with pytest.raises(TableError, match=f"{word}; this program reads version 1"):
+            look(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"{}" + b" " * 600, b"[1, 2]" + b" " * 600, b"\xff" * 600, b"[" * 600, b'"' * 2000])
+def test_what_is_no_table_at_all_is_refused(tmp_path, content):
+    path = tmp_path / "4-3.h5"
+    path.write_bytes(content)
+    for look in (check_file, lambda p: TableFile(p, SIX)):
+        with pytest.raises(TableError, match="no finished morris table"):
+            look(path)
+
+
+# ---------------------------------------------------------------- files made by others, with a right header
+
+
+def link_away(file, path):
+    other = path.with_name("other.h5")
+    shutil.copy(path, other)
+    del file["4-3"]
+    file["4-3"] = h5py.ExternalLink(str(other), "/4-3")
+
+
+def link_values_away(file, path):
+    other = path.with_name("other.h5")
+    shutil.copy(path, other)
+    del file["4-3/values"]
+    file["4-3/values"] = h5py.ExternalLink(str(other), "/4-3/values")
+
+
+def soft_link(file, path):
+    del file["rows"]
+    file["rows"] = h5py.SoftLink("/4-3/values")
+
+
+def replace(name, **made):
+    def change(file, path):
+        del file[name]
+        file.create_dataset(name, **made)
+
+    return change
+
+
+def attributes(node, **changes):
+    """Changes attributes and makes their checksum right again."""
+
+    def change(file, path):
+        group = file[node]
+        old = {k: v.item() if isinstance(v, np.generic) else v for k, v in group.attrs.items() if k != "attributes_crc32"}
+        store_module._write_attributes(group, old | changes)
+
+    return change
+
+
+def remove(node, name):
+    def change(file, path):
+        del file[node].attrs[name]
+
+    return change
+
+
+def drop(name):
+    def change(file, path):
+        del file[name]
+
+    return change
+
+
+def outside_values(file, path):
+    raw = path.with_name("raw.bin")
+    raw.write_bytes(bytes(1 << 20))
+    shape = file["4-3/values"].shape
+    del file["4-3/values"]
+    file["4-3"].create_dataset("values", shape, np.uint8, external=[(str(raw), 0, 1 << 20)])
+
+
+HUGE = 1 << 40
+
+HOSTILE = {
+    "external group": link_away,
+    "external values": link_values_away,
+    "soft link": soft_link,
+    "values outside": outside_values,
+    "no values": drop("4-3/values"),
+    "no twin": drop("3-4"),
+    "no rows": drop("rows"),
+    "no checksums": drop("4-3/chunk_crc32"),
+    "rows too short": replace("rows", data=np.zeros(5, np.uint32)),
+    "rows of another type": replace("rows", data=np.zeros(158, np.float64)),
+    "values of another type": replace("4-3/values", data=np.zeros((158, 220), np.int32), chunks=(1, 220)),
+    "values in one dimension": replace("4-3/values", data=np.zeros(158 * 220, np.uint8), chunks=(220,)),
+    "values without chunks": replace("4-3/values", data=np.zeros((158, 220), np.uint8)),
+    "values of another size": replace("4-3/values", data=np.zeros((158, 219), np.uint8), chunks=(158, 219)),
+    "huge values": replace("4-3/values", shape=(HUGE, 220), dtype=np.uint8, chunks=(10, 220)),
+    "huge columns": replace("4-3/values", shape=(158, HUGE), dtype=np.uint8, chunks=(1, 1 << 20)),
+    "a group for values": lambda file, path: (file["4-3"].pop("values"), file["4-3"].create_group("values")),
+    "another variant": attributes("/", fingerprint=NINE.fingerprint),
+    "another index": attributes("/", index_scheme="upside down"),
+    "another metric": attributes("/", metric="dtc"),
+    "no subspaces": attributes("/", subspaces=""),
+    "one subspace": attributes("/", subspaces="4-3"),
+    "foreign subspaces": attributes("/", subspaces="9-9 8-9"),
+    "no subspace at all": attributes("/", subspaces="../../etc/passwd"),
+    "a number for subspaces": attributes("/", subspaces=43),
+    "width 3": attributes("4-3", width=3),
+    "width -1": attributes("4-3", width=-1),
+    "another width": attributes("4-3", width=2),
+    "other stones": attributes("4-3", own=5),
+    "no checksum of attributes": remove("4-3", "attributes_crc32"),
+    "no width": attributes("4-3", width="wide"),
+}
+
+
+@pytest.mark.parametrize("fault", HOSTILE)
+def test_a_file_made_by_others_is_refused(copied, fault):
+    path = copied("six", "4-3")
+    with h5py.File(path, "r+") as file:
+        HOSTILE[fault](file, path)
+    seal(path)
+    check_file(path)  # nothing is damaged: it was made so
+    with pytest.raises(TableError) as error:
+        read_everything(path, SIX)
+    assert "\n" not in str(error.value) and path.name in str(error.value)
+
+
+def test_changed_attributes_without_their_checksum_are_refused(copied):
+    path = copied("six", "4-3")
+    with h5py.File(path, "r+") as file:
+        file["4-3"].attrs["positions"] = 1
+    seal(path)
+    with pytest.raises(TableError, match="the attributes of /4-3 are damaged"):
+        TableFile(path, SIX)
+
+
+def test_a_tally_that_is_not_that_of_the_attributes_is_refused(copied):
+    path = copied("six", "4-3")
+    with h5py.File(path, "r+") as file:
+        file["4-3/orbit_histogram"][3] += 1
+    seal(path)
+    with pytest.raises(TableError, match="tally of 4-3"):
+        TableFile(path, SIX).tables[PAIR].histogram()
+
+
+def test_no_file_is_touched_by_reading(copied):
+    path = copied("six", "4-3")
+    before = path.stat().st_mtime_ns, path.read_bytes()
+    read_everything(path, SIX)
+    check_file(path)
+    assert (path.stat().st_mtime_ns, path.read_bytes()) == before
+    assert os.listdir(path.parent) == [path.name]

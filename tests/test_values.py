@@ -1,0 +1,102 @@
+"""The value code: round trips, order, and the one ply between a position and the turn that leads to it."""
+
+import numpy as np
+import pytest
+
+from solver.errors import DepthOverflowError
+from solver.jit import kernel
+from solver.reindex import widened
+from solver.values import (
+    DTYPES, LOST, Outcome, code_of_depth, decode, deepest, draw_code, encode, max_depth, outcome_counts, seen_by_mover,
+    top_code,
+)  # fmt: skip
+
+every_width = pytest.mark.parametrize("width", DTYPES)
+
+
+def liking(value):
+    """How much the side to move likes a value: quick wins first, then slow ones, draw, slow losses, quick losses."""
+    outcome, depth = value
+    return {"loss": -1, "draw": 0, "win": 1}[str(outcome)], -depth if outcome is Outcome.WIN else depth or 0
+
+
+@every_width
+def test_codes_are_ordered_by_liking(width):
+    values = [decode(code, width) for code in range(1 << 8 * width)]
+    assert len(set(values)) == len(values)
+    assert sorted(values, key=liking) == values
+    assert {outcome for outcome, _ in values} == {Outcome.WIN, Outcome.DRAW, Outcome.LOSS}
+    assert all(depth % 2 == (outcome is Outcome.WIN) for outcome, depth in values if depth is not None)
+
+
+@every_width
+def test_every_depth_that_fits_comes_back(width):
+    assert decode(encode(Outcome.DRAW, None, width), width) == (Outcome.DRAW, None)
+    for depth in range(max_depth(width) + 2):
+        outcome = Outcome.WIN if depth % 2 else Outcome.LOSS
+        code = encode(outcome, depth, width)
+        assert code == code_of_depth(depth, width)
+        assert decode(code, width) == (outcome, depth)
+        assert 0 <= code <= top_code(width) and code != draw_code(width)
+
+
+def test_code_of_one_byte():
+    codes = {0: ("loss", 0), 1: ("loss", 2), 127: ("loss", 254), 128: ("draw", None), 129: ("win", 253), 255: ("win", 1)}
+    assert {code: (str(decode(code, 1)[0]), decode(code, 1)[1]) for code in codes} == codes
+    assert encode(Outcome.LOSS, 0, 1) == LOST
+    assert decode(np.uint8(255), 1) == (Outcome.WIN, 1)
+
+
+@every_width
+def test_too_deep_is_an_error_and_never_wraps(width):
+    for depth in (max_depth(width) + 2, max_depth(width) + 3, 10**6, 10**6 + 1):
+        with pytest.raises(DepthOverflowError):
+            code_of_depth(depth, width)
+
+
+@pytest.mark.parametrize("outcome, depth", [(Outcome.WIN, 2), (Outcome.LOSS, 1), (Outcome.WIN, None), (Outcome.LOSS, -2)])
+def test_depths_that_an_outcome_cannot_have(outcome, depth):
+    with pytest.raises(ValueError):
+        encode(outcome, depth, 1)
+
+
+@every_width
+def test_seen_by_the_mover_is_one_ply_more_and_the_other_outcome(width):
+    draw = draw_code(width)
+    assert seen_by_mover(draw, draw) == draw
+    for depth in range(max_depth(width) + 1):
+        code = seen_by_mover(code_of_depth(depth, width), draw)
+        assert code != draw
+        assert code == code_of_depth(depth + 1, width)
+
+
+def test_the_compiled_function_says_the_same():
+    compiled = kernel(seen_by_mover)
+    for width in DTYPES:
+        draw = draw_code(width)
+        for code in range(0, 1 << 8 * width, 97 if width > 1 else 1):
+            assert compiled(code, draw) == seen_by_mover(code, draw)
+
+
+def test_a_wider_code_keeps_all_values():
+    codes = np.arange(256, dtype=np.uint8)
+    wide = widened(codes, 2)
+    assert wide.dtype == DTYPES[2]
+    assert [decode(code, 2) for code in wide] == [decode(code, 1) for code in codes]
+    assert widened(codes, 1) is codes
+
+
+@every_width
+def test_histograms_are_summed_up(width):
+    histogram = np.zeros(1 << 8 * width, np.int64)
+    assert outcome_counts(histogram) == (0, 0, 0) and deepest(histogram) == (0, 0)
+    for depth, count in ((0, 5), (26, 1), (1, 7), (25, 2)):
+        histogram[code_of_depth(depth, width)] = count
+    histogram[draw_code(width)] = 11
+    assert outcome_counts(histogram) == (9, 6, 11)
+    assert deepest(histogram) == (25, 26)
+
+
+def test_outcomes_are_plain_words():
+    assert [str(o) for o in Outcome] == ["win", "draw", "loss", "unknown"]
+    assert Outcome.UNKNOWN != Outcome.DRAW and f"{Outcome.WIN}" == "win"
