@@ -47,3 +47,9 @@ class DepthOverflowError(MorrisError):
     """A depth does not fit the value code's width; build the table with a wider one."""
 
     exit_code = 1
+
+
+class Interrupted(MorrisError):
+    """A long job was stopped by the user; the message says how to go on."""
+
+    exit_code = 130

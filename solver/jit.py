@@ -31,6 +31,7 @@ def source_hash() -> str:
     from importlib.metadata import version
 
     digest.update(f"{version('numba')} {version('llvmlite')} {sys.version} {platform.machine()}".encode())
+    digest.update(os.environ.get("MORRIS_NO_PEXT", "").encode())  # it chooses which functions kernels call
     return digest.hexdigest()[:16]
 
 

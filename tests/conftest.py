@@ -6,6 +6,7 @@ Tests marked slow run only when asked for: ``-m slow`` those alone, ``-m "slow o
 import os
 import subprocess
 import sys
+from bisect import bisect_left
 from functools import lru_cache
 from itertools import combinations
 from math import comb
@@ -139,23 +140,26 @@ def slot_masks(variant, subspace, row_masks):
     return (rows, cols) if subspace.rows_are_own else (cols, rows)
 
 
-def slot_of(variant, subspace, own, opponent, row_masks):
-    """Row and column of one position."""
-    board = variant.board
-    x, y = (own, opponent) if subspace.rows_are_own else (opponent, own)
-    smallest, symmetry = board.canonical(x)
-    y = board.image(y, symmetry)
-    free = [p for p in range(board.n_points) if not smallest >> p & 1]
-    stones = [i for i, p in enumerate(free) if y >> p & 1]
-    return int(np.searchsorted(row_masks, smallest)), sum(comb(i, n) for n, i in enumerate(stones, 1))
+def reader(store):
+    """A function that gives outcome and depth of one position in a store's tables, as ("win", 5)."""
+    board = store.variant.board
+    canonical, tables = lru_cache(maxsize=None)(board.canonical), {}
 
+    def value(subspace, own, opponent):
+        if subspace not in tables:
+            table = store.table(subspace)
+            tables[subspace] = table.read().reshape(table.n_rows, -1), table.file.row_masks.tolist(), table.width
+        values, row_masks, width = tables[subspace]
+        x, y = (own, opponent) if subspace.rows_are_own else (opponent, own)
+        smallest, symmetry = canonical(x)
+        y = board.image(y, symmetry)
+        free = [p for p in range(board.n_points) if not smallest >> p & 1]
+        stones = [i for i, p in enumerate(free) if y >> p & 1]
+        column = sum(comb(i, n) for n, i in enumerate(stones, 1))
+        outcome, depth = decode(values[bisect_left(row_masks, smallest), column], width)
+        return str(outcome), depth
 
-def probe(store, subspace, own, opponent):
-    """Outcome and depth of one position in a store's tables, as ("win", 5)."""
-    table = store.table(subspace)
-    row, column = slot_of(store.variant, subspace, own, opponent, table.file.row_masks)
-    outcome, depth = decode(table.chunk(row // table.chunk_rows)[row % table.chunk_rows, column], table.width)
-    return str(outcome), depth
+    return value
 
 
 # ---------------------------------------------------------------- the slow twin

@@ -65,10 +65,8 @@ def main() -> None:
         code = group.main(standalone_mode=False)
         sys.stdout.flush()
         sys.exit(code if isinstance(code, int) else 0)
-    except click.exceptions.Abort:
+    except (click.exceptions.Abort, KeyboardInterrupt):
         _stop("interrupted", 130)
-    except KeyboardInterrupt:
-        _stop("interrupted; the same command goes on where it stopped", 130)
     except click.ClickException as error:
         hint = f" (see '{error.ctx.command_path} --help')" if getattr(error, "ctx", None) else ""
         _stop(error.format_message().replace("\n", " ") + hint, 2)

@@ -6,7 +6,7 @@ import time
 import click
 from tqdm import tqdm
 
-from ..errors import InputError, TableError
+from ..errors import InputError, Interrupted, TableError
 from ..subspace import Subspace, parse_subspace, solved_together
 from . import data_option, jobs_option, subspace_option, variant_options
 
@@ -134,6 +134,8 @@ def run_build(variant, data, max_stones, subspace, jobs, memory, phase) -> None:
         started = time.monotonic()
         try:
             builder.build(files, bars)
+        except KeyboardInterrupt:
+            raise Interrupted("interrupted; finished tables are kept, the same command goes on where it stopped") from None
         finally:
             bars.close()
         click.echo(f"built in {_clock(time.monotonic() - started)}", err=True)

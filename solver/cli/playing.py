@@ -36,9 +36,9 @@ def draw_rule_options(repetition: int = 0, no_mill_plies: int = 0, no_mill_turns
 
     def decorate(command):
         for name, default, text in (
-            ("--no-mill-turns", no_mill_turns, "Draw after so many moving turns in a row without a mill; usually 50."),
-            ("--no-mill-plies", no_mill_plies, "Draw after so many plies without a mill; usually 120, announced at half."),
-            ("--repetition", repetition, "Draw when a position is there for the Nth time; usually 3."),
+            ("--no-mill-turns", no_mill_turns, "Draw after so many moving turns in a row without a mill (50)."),
+            ("--no-mill-plies", no_mill_plies, "Draw after so many plies without a mill (120), announced at half."),
+            ("--repetition", repetition, "Draw when a position is there for the Nth time (3)."),
         ):
             text += f"  [default: {default or 'off'}]"
             command = click.option(name, metavar="N", type=click.IntRange(0), default=default, help=text)(command)
@@ -104,7 +104,10 @@ class Session:
     def run(self) -> None:
         """Plays until the person leaves or there is no more input; prints the record at the end, whatever happens."""
         colour = "White" if self.white else "Black"
-        click.echo(f"{self.variant.name}, {colour} against {self.opponent.name}; drawn by: {self.game.rules}; 'help' lists the words.")
+        click.echo(
+            f"{self.variant.name}, {colour} against {self.opponent.name}; "
+            f"drawn by: {self.game.rules}; 'help' lists the words."
+        )
         if hasattr(sys.stdin, "reconfigure"):
             sys.stdin.reconfigure(errors="backslashreplace")  # what is no text is no turn, and is told so
         try:
@@ -199,8 +202,8 @@ class Session:
             return
         best = [format_turn(self.variant.board, entry.turn) for entry in ranked if entry.value == value]
         more = " ..." if len(best) > MOST_HINTS else ""
-        which = f"{len(best)} of {len(ranked)}: {' '.join(best[:MOST_HINTS])}{more}" if best else "unknown, a table is missing"
-        click.echo(f"{describe_value(self.variant, position, value)} Best turns, {which}")
+        turns = " ".join(best[:MOST_HINTS]) + more if best else "unknown, a table is missing"
+        click.echo(f"{describe_value(self.variant, position, value)} Best turns, {len(best)} of {len(ranked)}: {turns}")
 
     def list_turns(self) -> None:
         """All turns, those of the same value on one line."""
@@ -269,7 +272,8 @@ def match(
     with open_tables(data, variant) as tables:
         players = [get_player(name, tables) for name in (first, second)]
         played = play_match(variant, *players, games, seed, rules, start)
-        for game, first_is_white in tqdm(played, total=games, unit="game", leave=False, disable=not sys.stderr.isatty()):
+        bar = tqdm(played, total=games, unit="game", leave=False, disable=not sys.stderr.isatty())
+        for game, first_is_white in bar:
             score.add(game, first_is_white)
     if as_json:
         click.echo(json.dumps(_score_data(variant, first, second, games, seed, position, rules, score)))

@@ -1,0 +1,367 @@
+"""Commands that build, check and report: outputs, exit codes, and one line for whatever is wrong."""
+
+import csv
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import click
+import published
+import pytest
+from conftest import ROOT, tables_of
+
+from solver.cli import COMMANDS, group, main
+from solver.cli.building import parse_bytes
+from solver.errors import InputError
+from solver.store import TableFile, write_tables
+from solver.subspace import Subspace, count_canonical, moving_pairs, placing_subspaces
+from solver.variant import VARIANTS, get_variant
+
+NINE, SIX, THREE = map(get_variant, ("nine", "six", "three"))
+THREE_POSITIONS = sum(count_canonical(THREE, s) for s in tables_of(THREE, moving_pairs(THREE) + placing_subspaces(THREE)))
+
+
+@pytest.fixture
+def morris(monkeypatch, capsys):
+    """Runs a command; gives exit code, output and messages."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["morris", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            main()
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return SimpleNamespace(code=stop.value.code, out=out, err=err)
+
+    return run
+
+
+def is_one_line(err):
+    return err.startswith("morris: ") and err.endswith("\n") and err.count("\n") == 1 and len(err) < 1000
+
+
+@pytest.fixture
+def copied(small_tables, tmp_path):
+    """A data folder of one's own with some files of nine."""
+
+    def copy(*names):
+        (tmp_path / "nine").mkdir(exist_ok=True)
+        for name in names:
+            shutil.copy(small_tables / "nine" / f"{name}.h5", tmp_path / "nine")
+        return tmp_path
+
+    return copy
+
+
+# ---------------------------------------------------------------- build and solve
+
+
+def test_build_builds_what_is_missing_and_says_so(morris, tmp_path):
+    done = morris("build", "-V", "three", "--phase", "placing", "--data", tmp_path, "--jobs", 2)
+    assert done.code == 0 and done.out == ""
+    lines = [line for line in done.err.splitlines() if "compiling" not in line]
+    assert re.match(rf"three: 7 files, {THREE_POSITIONS:,} positions; about 0:00 min with 2 workers, [\d.]+ GiB of memory, ", lines[0])
+    assert lines[1].startswith("1/7 3-3: ") and "% done" in lines[1] and lines[1].endswith("0:00 min left")
+    assert len(lines) == 9 and lines[-1].startswith("built in ")
+    assert len(list((tmp_path / "three").glob("*.h5"))) == 7
+    again = morris("build", "-V", "three", "--phase", "placing", "--data", tmp_path)
+    assert (again.code, again.out, again.err) == (0, "", "three: all tables asked for are there\n")
+
+
+def test_solve_prints_the_verdict(morris, tmp_path):
+    done = morris("solve", "--all", "-V", "three", "--data", tmp_path)
+    lines = done.out.splitlines()
+    assert done.code == 0 and lines[-1] == "The empty board of three is a win."
+    assert lines[0].split()[:2] == ["own", "opponent"] and lines[-2].split()[0] == "all"
+    assert f"{THREE_POSITIONS:,}" in lines[-2]
+
+
+def test_solve_stops_after_so_many_stones(morris, tmp_path):
+    assert morris("solve", "-V", "six", "--max-stones", 7, "--data", tmp_path).code == 0
+    assert sorted(path.name for path in (tmp_path / "six").glob("*.h5")) == ["3-3.h5", "4-3.h5"]
+
+
+def test_solve_builds_one_pair_and_what_it_needs(morris, tmp_path):
+    done = morris("solve", "-V", "six", "--subspace", "3-5", "--data", tmp_path)
+    assert done.code == 0 and "empty board" not in done.out
+    assert sorted(path.name for path in (tmp_path / "six").glob("*.h5")) == ["3-3.h5", "4-3.h5", "5-3.h5"]
+
+
+def test_the_data_folder_comes_from_the_environment(morris, tmp_path, monkeypatch):
+    monkeypatch.setenv("MORRIS_DATA", str(tmp_path))
+    assert morris("build", "-V", "three").code == 0
+    assert (tmp_path / "three" / "3-3.h5").exists()
+
+
+def test_too_little_memory_is_one_line(morris, tmp_path):
+    done = morris("build", "--data", tmp_path, "--memory", "100M")
+    assert done.code == 1 and is_one_line(done.err.splitlines(keepends=True)[-1])
+    assert "GiB of memory are needed where 0.1 GiB are allowed" in done.err
+    assert not list((tmp_path / "nine").glob("*.h5"))
+
+
+@pytest.mark.parametrize("text, expected", [("8G", 8 << 30), ("900M", 900 << 20), ("1.5g", 3 << 29), ("4096", 4096), ("2T", 2 << 40), ("1k", 1024)])
+def test_sizes(text, expected):
+    assert parse_bytes(text) == expected and parse_bytes(None) is None
+
+
+@pytest.mark.parametrize("text", ["", "G", "-1G", "0", "8X", "8GB", "eight", "nan", "infG", "1e400", "8 G G", "٨G" * 2])
+def test_sizes_that_are_none(text):
+    with pytest.raises(InputError, match="--memory"):
+        parse_bytes(text)
+
+
+def test_an_interrupted_build_says_how_to_go_on(tmp_path):
+    command = [sys.executable, "-c", "from solver.cli import main; main()", "build", "--data", tmp_path, "--max-stones", "10", "--jobs", "1"]
+    process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    for line in process.stderr:
+        if line.startswith("2/"):
+            process.send_signal(signal.SIGINT)
+            break
+    rest = process.stderr.read().splitlines()
+    assert process.wait() == 130
+    assert rest[-1] == "morris: interrupted; the same command goes on where it stopped"
+    assert not list((tmp_path / "nine").glob("*.unfinished"))
+
+
+# ---------------------------------------------------------------- verify and check
+
+
+def test_verify_passes_right_tables(morris, small_tables):
+    done = morris("verify", "--data", small_tables, "--subspace", "4-3", "--jobs", 1)
+    assert done.code == 0
+    assert done.out.startswith(f"nine: {2 * 757 * 1140:,} slots in 2 tables verified in ")
+    assert f"4-3: {757 * 1140:,} slots right\n" in done.err
+    six = morris("verify", "-V", "six", "--data", small_tables)
+    assert six.code == 0 and f" slots in {len(tables_of(SIX, moving_pairs(SIX) + placing_subspaces(SIX)))} tables verified" in six.out
+
+
+def test_verify_names_the_first_wrong_slot(morris, copied):
+    folder = copied("3-3", "4-3")
+    path = folder / "nine" / "4-3.h5"
+    file = TableFile(path, NINE)
+    tables = {s: t.read() for s, t in file.tables.items()}
+    tallies = {s: (t.histogram(), t.histogram(raw=True)) for s, t in file.tables.items()}
+    rows = file.row_masks
+    file.close()
+    slot = 321 * 1140 + 77
+    tables[Subspace(4, 3)][slot] ^= 0x81
+    write_tables(path, NINE, rows, tables, tallies)
+    assert morris("check", "--data", folder).code == 0  # every byte is as it was written
+    done = morris("verify", "--data", folder, "--subspace", "3-4")
+    assert done.code == 4 and is_one_line(done.err.splitlines(keepends=True)[-1])
+    found = re.search(r"([\d,]+) of 862,980 slots of 4-3 are wrong; the first is slot (\d+), own stones ([a-g1-7 ]+), opponent ([a-g1-7 ]+)", done.err)
+    assert found and str(path) in done.err
+    assert int(found[2]) <= slot and len(found[3].split()) == 4 and len(found[4].split()) == 3
+
+
+def test_check_passes_whole_files(morris, small_tables):
+    done = morris("check", "--data", small_tables)
+    assert done.code == 0 and re.fullmatch(r"nine: 4 files, [\d.]+ MB, all as they were written\n", done.out)
+    assert morris("check", "--data", small_tables, "-V", "six").out.startswith("six: 71 files, ")
+    assert morris("check", "--data", small_tables, "--subspace", "3-4").out.startswith("nine: 1 files, ")
+
+
+def test_check_names_every_damaged_file(morris, copied):
+    folder = copied("3-3", "4-3", "4-4")
+    for name, at in (("3-3", -1), ("4-4", 5000)):
+        path = folder / "nine" / f"{name}.h5"
+        content = bytearray(path.read_bytes())
+        content[at] ^= 255
+        path.write_bytes(content)
+    done = morris("check", "--data", folder)
+    assert done.code == 4 and done.out == "" and is_one_line(done.err)
+    assert "3-3.h5" in done.err and "4-4.h5" in done.err and "4-3.h5" not in done.err
+
+
+@pytest.mark.parametrize("command", ["check", "verify", "stats"])
+def test_a_table_of_other_rules_is_refused(morris, copied, command):
+    folder = copied("3-3")
+    (folder / "nine").rename(folder / "nine-nofly")
+    done = morris(command, "-V", "nine-nofly", "--data", folder)
+    assert done.code == 4 and is_one_line(done.err) and "made for the rules of nine, not of nine-nofly" in done.err
+
+
+# ---------------------------------------------------------------- stats, info, variants
+
+
+def test_stats_as_csv_has_the_published_lines(morris, small_tables):
+    done = morris("stats", "--format", "csv", "--data", small_tables)
+    lines = done.out.splitlines()
+    known = (published.FOLDER / "subspaces_nine.csv").read_text().splitlines()
+    assert done.code == 0 and done.err == ""
+    assert lines[0] == known[0] and len(lines) == 7 and set(lines) <= set(known)
+
+
+def test_stats_of_placing_subspaces(morris, small_tables):
+    done = morris("stats", "-V", "six", "--phase", "placing", "--format", "csv", "--data", small_tables)
+    header = (published.FOLDER / "placement_nine.csv").read_text().splitlines()[0]
+    assert done.code == 0 and done.out.splitlines()[0] == header
+    rows = list(csv.DictReader(done.out.splitlines()))
+    assert len(rows) == len(placing_subspaces(SIX))
+    first = next(row for row in rows if row["own_hand"] == row["opponent_hand"] == "6")
+    assert (first["canonical_positions"], first["draws"], first["wins"]) == ("1", "1", "0")
+    for row in rows:
+        assert int(row["canonical_positions"]) == sum(int(row[key]) for key in ("wins", "losses", "draws"))
+
+
+def test_stats_as_json_and_table(morris, small_tables):
+    rows = json.loads(morris("stats", "--format", "json", "--subspace", "4-3", "--data", small_tables).out)
+    assert [(row["own"], row["opponent"]) for row in rows] == [(4, 3), (3, 4)]
+    assert rows[1] == {"own": 3, "opponent": 4, "wins": 102281, "losses": 0, "draws": 658117, "longest_win_plies": 33, "longest_loss_plies": None}
+    table = morris("stats", "--subspace", "3-3", "--data", small_tables).out.splitlines()
+    assert table[0].split() == ["own", "opponent", "wins", "losses", "draws", "longest_win_plies", "longest_loss_plies"]
+    assert table[1].split() == ["3", "3", "140,621", "28,736", "269", "25", "26"]
+    assert len({len(line) for line in table}) == 1  # columns stand under each other
+
+
+def test_stats_without_symmetry(morris, small_tables):
+    row = json.loads(morris("stats", "--raw", "--format", "json", "--subspace", "3-3", "--data", small_tables).out)[0]
+    assert (row["wins"], row["draws"], row["losses"]) == (2_232_160, 4_112, 455_648)
+
+
+def test_info(morris, small_tables):
+    done = morris("info", "--data", small_tables)
+    assert done.code == 0 and NINE.fingerprint in done.out and str(small_tables) in done.out
+    assert re.search(r"^moving +4 of 28 files, [\d.]+ MB, ", done.out, re.M)
+    assert re.search(r"^ +missing +5-4 6-3 .* and 16 more$", done.out, re.M)
+    assert re.search(r"^machine .*Python", done.out, re.M)
+    six = morris("info", "-V", "six", "--data", small_tables).out
+    assert re.search(r"^placing +61 of 61 files, [\d.]+ MB, 1,895,913 positions$", six, re.M) and "missing" not in six
+
+
+def test_info_of_nothing(morris, tmp_path):
+    done = morris("info", "--data", tmp_path / "nowhere")
+    assert done.code == 0 and "0 of 28 files" in done.out
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_variants(morris):
+    done = morris("variants")
+    assert done.code == 0
+    assert [line.split()[0] for line in done.out.splitlines() if not line.startswith(" ")] == list(VARIANTS)
+    assert "8,904,593,601 positions moving" in done.out
+
+
+# ---------------------------------------------------------------- what is wrong
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("build", "-V", "Nine"),
+        ("build", "-V", ""),
+        ("build", "--subspace", "12-3"),
+        ("build", "--subspace", "5"),
+        ("build", "--max-stones", "3"),
+        ("build", "--max-stones", "many"),
+        ("build", "--jobs", "0"),
+        ("build", "--memory", "lots"),
+        ("build", "--phase", "sleeping"),
+        ("build", "extra"),
+        ("solve", "--nonsense"),
+        ("verify", "--subspace", "1-1"),
+        ("verify",),
+        ("check",),
+        ("check", "--subspace", "x" * 5000),
+        ("stats", "--format", "xml"),
+        ("stats", "--subspace", "9-9+1-1"),
+        ("info", "-V", "nine\nten"),
+        ("destroy",),
+        ("--nonsense",),
+    ],
+    ids=lambda arguments: " ".join(arguments)[:30],
+)
+def test_unusable_input_is_one_line_and_exit_code_2(morris, tmp_path, monkeypatch, arguments):
+    monkeypatch.setenv("MORRIS_DATA", str(tmp_path))
+    done = morris(*arguments)
+    assert done.code == 2 and done.out == "" and is_one_line(done.err)
+
+
+@pytest.mark.parametrize(
+    "position",
+    [
+        "WWWWWWWW/WW....../........ w 0,0",
+        "WWW...../BBB...../........ w 3,1",
+        "WWW...../BBB...../....... w 0,0",
+        "",
+        " ",
+        "X......./WWW...../BBB..... w 0,0",
+        "W" * 5000,
+        "XXXXXXXX/XXXXXXXX/XXXXXXXX w 0,0",
+        "d4",
+        "WWW...../BBB...../........ q 0,0",
+        "\x00",
+        "WWW...../BBB...../........ w 0,0\n\n",
+    ],
+    ids=lambda position: repr(position)[:20],
+)
+def test_positions_that_make_no_sense(morris, small_tables, position):
+    done = morris("query", "--data", small_tables, position)
+    assert done.code == 2 and done.out == "" and is_one_line(done.err)
+
+
+@pytest.mark.parametrize("moves", ["d4", "d6 d6", "d6 f4 b4 z9", "d6-d5", "d6xf4", "a1 " * 2000, "\x00"], ids=lambda moves: repr(moves)[:20])
+def test_moves_that_make_no_sense(morris, small_tables, moves):
+    done = morris("query", "--data", small_tables, "--moves", moves)
+    assert done.code == 2 and done.out == "" and is_one_line(done.err)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("stats",), ("stats", "--subspace", "9-9"), ("stats", "--phase", "placing"), ("verify", "--subspace", "5-4"), ("check", "--subspace", "5-4")],
+    ids=" ".join,
+)
+def test_a_missing_table_is_exit_code_3(morris, tmp_path, arguments):
+    done = morris(*arguments, "--data", tmp_path)
+    assert done.code == 3 and done.out == "" and is_one_line(done.err)
+    assert "nine" in done.err and "morris build" in done.err
+
+
+def test_a_folder_that_cannot_be_written_is_exit_code_2(morris, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    done = morris("build", "--data", tmp_path / "file")
+    assert done.code == 2 and is_one_line(done.err) and "cannot write" in done.err
+    assert (tmp_path / "file").read_text() == "in the way"
+
+
+def test_a_build_elsewhere_is_exit_code_1(morris, tmp_path):
+    from solver.build import build_lock
+
+    with build_lock(tmp_path / "three"):
+        done = morris("build", "-V", "three", "--data", tmp_path)
+    assert done.code == 1 and f"another build (process {os.getpid()})" in done.err.splitlines()[-1]
+
+
+# ---------------------------------------------------------------- help
+
+
+def test_morris_alone_shows_help(morris):
+    done = morris()
+    text = done.out + done.err
+    assert all(re.search(rf"^  {name} ", text, re.M) for name in COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help_with_an_example(name):
+    command = group.get_command(click.Context(group), name)
+    text = command.get_help(click.Context(command, info_name=f"morris {name}"))
+    assert re.search(rf"^ +morris {name}\b(?! \[)", text.split("Options:")[0], re.M), text
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            assert parameter.help or isinstance(parameter.type, click.Choice) or parameter.is_flag, parameter.name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_is_in_the_readme(name):
+    assert f"morris {name}" in (ROOT / "README.md").read_text()
+
+
+def test_help_and_version(morris):
+    assert all(name in morris("--help").out for name in COMMANDS)
+    assert re.fullmatch(r"morris \d+\.\d+\.\d+\n", morris("--version").out)

@@ -1,0 +1,321 @@
+"""The proof by search against the tables of the placement phase, on games small enough to have both."""
+
+import _thread
+import re
+import sys
+import threading
+import time
+from functools import cache
+
+import numpy as np
+import published
+import pytest
+from conftest import build_tables, slot_masks
+
+from solver.board import boards
+from solver.build import all_targets, moving_targets
+from solver.cli import main
+from solver.errors import InputError, MissingTableError
+from solver.jit import JIT_DISABLED
+from solver.position import Position, start
+from solver.search import BUCKET, Prover, canonical_key
+from solver.store import TableStore
+from solver.subspace import Subspace, placing_subspaces
+from solver.symmetry import orbits
+from solver.values import Outcome, draw_code
+from solver.variant import get_variant
+
+pytestmark = pytest.mark.skipif(JIT_DISABLED, reason="searches a few million positions")
+
+#: Games with all their tables, and of how many positions a subspace each is compared.
+GAMES = {
+    "six": (get_variant("six"), 300),
+    "six-fly": (get_variant("six-fly"), 100),
+    "six-strict": (get_variant("six").with_overrides(capture_in_mills="none"), 100),
+    "five": (get_variant("five"), 300),
+    "four": (get_variant("four"), 1000),
+    "three": (get_variant("three"), 10_000),
+    "nine-3": (get_variant("nine").with_overrides(stones=3), 1000),
+    "nine-3-nofly": (get_variant("nine-nofly").with_overrides(stones=3), 1000),
+    "nine-4": (get_variant("nine").with_overrides(stones=4), 300),
+    "nine-4-strict": (get_variant("nine-strict").with_overrides(stones=4), 300),
+    "diagonal-3-draw": (get_variant("morabaraba").with_overrides(stones=3), 300),
+    "grid-4": (get_variant("three").with_overrides(stones=4), 10_000),
+    "grid-4-draw": (get_variant("three").with_overrides(stones=4, full_board="draw"), 10_000),
+}
+#: A game in which both sides fill the board, so that it matters what that is worth.
+FULL = {rule: get_variant("six").with_overrides(stones=8, full_board=rule) for rule in ("loss", "draw")}
+TABLE_BYTES = 1 << 22
+
+
+@pytest.fixture(scope="module")
+def prover_of(tmp_path_factory, workers):
+    """Gives a new prover for a variant, whose tables are built when first asked for."""
+    folder = tmp_path_factory.mktemp("search")
+    built, stores = set(), []
+
+    def make(variant, moving_only=False, table_bytes=TABLE_BYTES):
+        if variant.name not in built:
+            build_tables(folder, variant, (moving_targets if moving_only else all_targets)(variant))
+            built.add(variant.name)
+        stores.append(TableStore(folder, variant))
+        return Prover(variant, stores[-1], workers, table_bytes)
+
+    make.folder = folder
+    yield make
+    for store in stores:
+        store.close()
+
+
+def without_memory(prover):
+    """The same prover with room for a handful of answers only."""
+    for question in prover.questions:
+        question.table = np.zeros(BUCKET, np.int64)
+    return prover
+
+
+def sampled_positions(prover, subspace, most):
+    """Positions of a placing subspace, all or evenly spread ones, and what White holds of each by the tables."""
+    table = prover.leaf_store.store.table(subspace)
+    values = table.read()
+    slots = np.arange(len(values))
+    if len(slots) > most:
+        slots = np.unique(np.linspace(0, len(slots) - 1, most).astype(int))
+    own, opponent = masks_of(prover.variant, subspace, tuple(table.file.row_masks.tolist()))
+    white_moves = subspace.own_hand == subspace.opponent_hand
+    for slot in slots.tolist():
+        masks = int(own[slot]), int(opponent[slot])
+        hands = subspace.own_hand, subspace.opponent_hand
+        liking = int(values[slot]) - draw_code(table.width)
+        if not white_moves:
+            masks, hands, liking = masks[::-1], hands[::-1], -liking
+        yield Position(*masks, white_moves, *hands), liking
+
+
+@cache
+def masks_of(variant, subspace, row_masks):
+    return slot_masks(variant, subspace, row_masks)
+
+
+def answers(prover, position):
+    return tuple(question.answer(position) for question in prover.questions)
+
+
+def outcome_for_white(liking):
+    return Outcome.WIN if liking > 0 else Outcome.LOSS if liking < 0 else Outcome.DRAW
+
+
+# ---------------------------------------------------------------- agreement
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_search_and_tables_agree(prover_of, name):
+    variant, most = GAMES[name]
+    prover = prover_of(variant)
+    seen = set()
+    for subspace in placing_subspaces(variant):
+        for position, liking in sampled_positions(prover, subspace, most):
+            # Both questions of a position, one after the other, in tables of answers that earlier positions have filled.
+            assert answers(prover, position) == (liking >= 0, liking <= 0), position
+            seen.add(outcome_for_white(liking))
+    assert len(seen) > 1
+
+
+@pytest.mark.parametrize("name", ["six", "grid-4"])
+def test_prove_gives_the_outcome_for_white(prover_of, name):
+    variant, _ = GAMES[name]
+    prover = prover_of(variant)
+    for subspace in placing_subspaces(variant):
+        for position, liking in sampled_positions(prover, subspace, 3):
+            assert prover.prove(position).white_outcome is outcome_for_white(liking), position
+
+
+@pytest.mark.parametrize("row", published.rows("small_games"), ids=lambda r: f"{r['board_points']}-{r['stones_each']}-{r['rules']}")
+def test_empty_boards_have_their_published_values(prover_of, row):
+    changes = {"stones": row["stones_each"], "fly_at": 0 if "nofly" in row["rules"] else 3}
+    changes["capture_in_mills"] = "none" if "strict" in row["rules"] else "any"
+    base = get_variant({16: "six", 24: "nine"}[row["board_points"]])
+    same = [v for v, _ in GAMES.values() if v.rules() == base.with_overrides(**changes).rules()]
+    variant = same[0] if same else base.with_overrides(**changes)
+    assert prover_of(variant, moving_only=not same).prove(start(variant)).white_outcome == row["empty_board"]
+
+
+@pytest.mark.parametrize("rule, outcome", [("loss", Outcome.LOSS), ("draw", Outcome.DRAW)])
+def test_a_full_board_counts_as_the_variant_says(prover_of, rule, outcome):
+    """With eight stones each on 16 points play can fill the board, and White is the first who cannot move."""
+    prover = prover_of(FULL[rule], moving_only=True)
+    assert prover.prove(start(FULL[rule])).white_outcome is outcome
+    n_points = FULL[rule].board.n_points
+    every_second = sum(1 << p for p in range(0, n_points, 2))
+    before_last = Position(every_second, every_second << 1 & 0x7FFF, False, 0, 1)
+    assert prover.prove(before_last).white_outcome is outcome
+
+
+# ---------------------------------------------------------------- what must not matter
+
+
+@pytest.mark.parametrize("name, fewest_in_hand, most_in_hand", [("six", 1, 5), ("grid-4", 1, 8)])
+def test_a_tiny_table_of_answers_changes_nothing(prover_of, name, fewest_in_hand, most_in_hand):
+    variant, _ = GAMES[name]
+    least = prover_of(variant, table_bytes=1 << 10)
+    forgetful = without_memory(prover_of(variant, table_bytes=1 << 10))
+    for subspace in placing_subspaces(variant):
+        if fewest_in_hand <= subspace.own_hand + subspace.opponent_hand <= most_in_hand:
+            for position, liking in sampled_positions(least, subspace, 8):
+                assert answers(least, position) == (liking >= 0, liking <= 0), position
+                assert answers(forgetful, position) == (liking >= 0, liking <= 0), position
+
+
+@pytest.mark.parametrize("name", ["six", "six-strict", "grid-4"])
+def test_the_order_of_turns_changes_nothing(prover_of, name):
+    """Points get arbitrary scores, large enough to let quiet turns come before those that close a mill."""
+    variant, _ = GAMES[name]
+    prover = prover_of(variant)
+    rng = np.random.default_rng(1)
+    for question in prover.questions:
+        question.game = question.game._replace(degree=rng.integers(0, 1 << 20, variant.board.n_points))
+    for subspace in placing_subspaces(variant):
+        if subspace.own_hand + subspace.opponent_hand <= 8:
+            for position, liking in sampled_positions(prover, subspace, 20):
+                assert answers(prover, position) == (liking >= 0, liking <= 0), position
+
+
+@pytest.mark.parametrize("board_name", ["ring2", "grid3"])
+def test_all_images_of_a_position_have_one_key(board_name):
+    """Also where several symmetries make the white stones smallest, so that the black ones decide."""
+    board = boards()[board_name]
+    orb = orbits(board)
+    rng = np.random.default_rng(2)
+    symmetric = np.flatnonzero(orb.stabiliser > 1)
+    for row in rng.choice(symmetric, 300):
+        white = int(orb.masks[row])
+        black = int(rng.integers(1 << board.n_points)) & ~white
+        images = {(board.image(white, s), board.image(black, s)) for s in range(len(board.symmetries))}
+        smallest_white, smallest_black = min(images)
+        expected = smallest_white | smallest_black << 24 | 5 << 48
+        assert {canonical_key(orb, *image, 5) for image in images} == {expected}
+
+
+# ---------------------------------------------------------------- stopping
+
+
+@pytest.fixture
+def endless(prover_of):
+    """A prover that needs minutes for the empty board, since it remembers next to nothing."""
+    return without_memory(prover_of(FULL["draw"], moving_only=True))
+
+
+def late_position_is_settled(prover):
+    position = Position(0b0000_0000_0001_1111, 0b0000_0001_1110_0000, False, 0, 1)
+    fresh = Prover(prover.variant, prover.leaf_store.store, prover.workers, TABLE_BYTES)
+    return prover.prove(position) == fresh.prove(position)
+
+
+def test_a_time_limit_leaves_the_outcome_unknown(endless):
+    answers(endless, Position(0xFF, 0x7F00, False, 0, 1))  # compiled and loaded beforehand
+    started = time.monotonic()
+    proof = endless.prove(start(endless.variant), 0.2)
+    assert time.monotonic() - started < 2
+    assert proof.white_outcome is Outcome.UNKNOWN
+    assert late_position_is_settled(endless)
+
+
+def test_an_interrupt_ends_the_search_soon(endless):
+    timer = threading.Timer(0.3, _thread.interrupt_main)
+    timer.start()
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        endless.prove(start(endless.variant))
+    assert time.monotonic() - started < 2
+    assert late_position_is_settled(endless)
+
+
+def test_stop_from_another_thread(endless):
+    question = endless.questions[0]
+    timer = threading.Timer(0.3, question.stop)
+    timer.start()
+    started = time.monotonic()
+    assert question.answer(start(endless.variant)) is None
+    assert time.monotonic() - started < 2
+
+
+# ---------------------------------------------------------------- bad input and trouble
+
+
+def test_a_missing_table_is_named(tmp_path, prover_of, workers):
+    variant, _ = GAMES["four"]
+    prover_of(variant)
+    folder = tmp_path / variant.name
+    folder.mkdir()
+    for pair in ("3-3", "4-3"):
+        (folder / f"{pair}.h5").symlink_to(prover_of.folder / variant.name / f"{pair}.h5")
+    prover = Prover(variant, TableStore(tmp_path, variant), workers, TABLE_BYTES)
+    with pytest.raises(MissingTableError, match="the table 4-4 of four is missing") as error:
+        prover.prove(start(variant))
+    assert error.value.subspace == "4-4"
+
+
+@pytest.mark.parametrize(
+    "position, reason",
+    [
+        (Position(0, 0, True, 0, 0), "no stone in hand"),
+        (Position(0b111, 0b11000, True, 2, 3, True), "capture is still owed"),
+    ],
+)
+def test_positions_that_are_not_for_the_search(prover_of, position, reason):
+    with pytest.raises(InputError, match=reason):
+        prover_of(GAMES["six"][0]).prove(position)
+
+
+def test_a_lost_side_needs_no_search(prover_of):
+    variant, _ = GAMES["six"]
+    assert prover_of(variant).prove(Position(0b1, 0b1110, True, 1, 1)).white_outcome is Outcome.LOSS
+    assert prover_of(variant).prove(Position(0b1110, 0b1, False, 0, 1)).white_outcome is Outcome.WIN
+
+
+def test_games_that_slide_while_placing_are_refused(tmp_path, workers):
+    lasker = get_variant("lasker").with_overrides(stones=3)
+    with pytest.raises(InputError, match="slide while placing"):
+        Prover(lasker, TableStore(tmp_path, lasker), workers, TABLE_BYTES)
+
+
+@pytest.fixture
+def morris(monkeypatch, capsys):
+    """Runs the command line in this process; gives exit code, output and errors."""
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["morris", *map(str, arguments)])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return end.value.code, *capsys.readouterr()
+
+    return run
+
+
+def test_prove_on_the_command_line(morris, prover_of):
+    variant, _ = GAMES["six"]
+    prover_of(variant)
+    code, output, _ = morris("prove", "-V", "six", "--data", prover_of.folder, "--memory", "4M", "-j", "1")
+    assert code == 0
+    assert "White holds at least a draw" in output and "Black holds at least a draw" in output
+    assert "The empty board of six is a draw" in output
+
+
+@pytest.mark.parametrize(
+    "arguments, code, words",
+    [
+        (["......../........ w 6,6"], 3, "the table .* of six is missing"),
+        (["......../........ w 5,6"], 2, "hands 5,6 fit no order of play: before White's turn both have the same"),
+        (["W......./........ b 5,5"], 2, "hands 5,5 fit no order of play: before Black's turn Black has one more"),
+        (["W......./......B. w 0,0"], 2, "a game ends at 2"),
+        (["WWW...../BBB..... w 0,0"], 2, "no stone in hand"),
+        (["--moves", "a5 a5"], 2, "a5 is occupied"),
+        (["--memory", "0"], 2, "--memory 0"),
+        (["--time-limit", "0"], 2, "time-limit"),
+    ],
+)
+def test_unusable_input_has_its_exit_code(tmp_path, morris, arguments, code, words):
+    ended, output, errors = morris("prove", "-V", "six", "--data", tmp_path, "-j", "1", *arguments)
+    assert (ended, output) == (code, "")
+    assert errors.count("\n") == 1
+    assert re.search(words, errors), errors
