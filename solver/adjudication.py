@@ -66,13 +66,15 @@ class DrawRules:
 
         Where a mill may remove nothing, mills alone can be closed without end, and only repetition helps.
         """
-        return bool(self.repetition or (self.no_mill_plies or self.no_mill_turns) and variant.capture_in_mills == "any")
+        every_mill_removes = variant.capture_in_mills == "any"
+        return bool(self.repetition or every_mill_removes and (self.no_mill_plies or self.no_mill_turns))
 
 
 class End(NamedTuple):
     """How a game ended: ``1-0`` (White has won), ``0-1`` or ``1/2-1/2``; by what, in one word; and in words.
 
-    ``kind``: stones, blocked, full-board by the rules of the game; repetition, no-mill-plies, no-mill-turns by `DrawRules`.
+    ``kind``: stones, blocked or full-board by the rules of the game; repetition, no-mill-plies or no-mill-turns by
+    `DrawRules`.
     """
 
     result: str
@@ -110,8 +112,9 @@ class LiveGame:
     """
 
     def __init__(
-        self, variant: Variant, rules: DrawRules = DrawRules(), start: Position | None = None, turns: Iterable[Turn] = ()
-    ):
+        self, variant: Variant, rules: DrawRules = DrawRules(), start: Position | None = None,
+        turns: Iterable[Turn] = (),
+    ):  # fmt: skip
         self.variant, self.rules = variant, rules
         self.turns: list[Turn] = []
         self._states = [_State(empty_board(variant) if start is None else start)]
@@ -137,7 +140,8 @@ class LiveGame:
         half, plies = self.rules.no_mill_plies // 2, self._states[-1].quiet_plies
         if not half or plies != half or self.end:
             return None
-        return f"{plies} {'plies' if plies > 1 else 'ply'} without a mill; at {self.rules.no_mill_plies} the game is a draw"
+        unit = "plies" if plies > 1 else "ply"
+        return f"{plies} {unit} without a mill; at {self.rules.no_mill_plies} the game is a draw"
 
     def play(self, turn: Turn) -> None:
         """Makes a turn of the side to move; an `InputError` says why it cannot be made."""
@@ -180,7 +184,8 @@ class LiveGame:
             reason = end_reason(variant, position)
             if no_turn_outcome(variant, position) == "draw":
                 return End("1/2-1/2", "full-board", reason)
-            return End("0-1" if position.white_to_move else "1-0", "stones" if is_over(variant, position) else "blocked", reason)
+            result = "0-1" if position.white_to_move else "1-0"
+            return End(result, "stones" if is_over(variant, position) else "blocked", reason)
         # A rule that is off has the number 0; a counter of 0 is no reason for it to be on.
         if rules.repetition and state.key and self._seen[state.key] >= rules.repetition:
             return End("1/2-1/2", "repetition", rules._repetition_text)

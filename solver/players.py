@@ -76,7 +76,8 @@ class PerfectPlayer:
                 try:
                     store.table(file)
                 except MissingTableError as error:
-                    raise MissingTableError(error.subspace, f"{self.name} needs all tables of the game: {error}") from None
+                    message = f"{self.name} needs all tables of the game: {error}"
+                    raise MissingTableError(error.subspace, message) from None
             open_ones += dependencies(variant, file)
 
     def choose(self, position: Position, lots: Random) -> Turn:
@@ -130,7 +131,7 @@ def sparring_score(variant: Variant, position: Position, for_white: bool, weight
     >>> nine = get_variant("nine")
     >>> position = parse_own_form("WWW...../BB....../........ w 6,7 x", nine)
     >>> sparring_score(nine, position, True), sparring_score(nine, position, False)
-    (460, -315)
+    (460, -255)
     """
     own, enemy = (position.white, position.black) if for_white else (position.black, position.white)
     own_hand, enemy_hand = (position.white_hand, position.black_hand)[:: 1 if for_white else -1]

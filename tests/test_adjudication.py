@@ -260,7 +260,8 @@ def recounted(variant, rules, first, turns):
         positions.append(play(variant, before, turn))
         own = positions[-1].white if before.white_to_move else positions[-1].black
         lines = (set(mill) for mill in variant.board.mills)
-        mills.append(turn.target is None or any(turn.target in line and all(own >> p & 1 for p in line) for line in lines))
+        closed = any(turn.target in line and all(own >> p & 1 for p in line) for line in lines)
+        mills.append(closed or turn.target is None)
     keys = [(p.white, p.black, p.white_to_move) for p in positions if not p.capture_owed]
     quiet = turns[max((n for n, mill in enumerate(mills, 1) if mill), default=0) :]
     applies = set()

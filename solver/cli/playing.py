@@ -36,9 +36,9 @@ def draw_rule_options(repetition: int = 0, no_mill_plies: int = 0, no_mill_turns
 
     def decorate(command):
         for name, default, text in (
-            ("--no-mill-turns", no_mill_turns, "Draw after so many moving turns in a row without a mill (50)."),
-            ("--no-mill-plies", no_mill_plies, "Draw after so many plies without a mill (120), announced at half."),
-            ("--repetition", repetition, "Draw when a position is there for the Nth time (3)."),
+            ("--no-mill-turns", no_mill_turns, "Draw after so many moving turns in a row without a mill, usually 50."),
+            ("--no-mill-plies", no_mill_plies, "Draw after so many plies without a mill, usually 120; told at half."),
+            ("--repetition", repetition, "Draw when a position is there for the Nth time, usually 3."),
         ):
             text += f"  [default: {default or 'off'}]"
             command = click.option(name, metavar="N", type=click.IntRange(0), default=default, help=text)(command)
