@@ -17,7 +17,7 @@ import numpy as np
 
 from .bits import deposit, extract, lowest_bit
 from .combinatorics import Columns, columns
-from .edges import closes_mill, lines, rank_of, stones_in_mills
+from .edges import closes_mill, fill_packed_lines, fill_points, lines, rank_of, stones_in_mills
 from .jit import Workers, inlined, kernel
 from .subspace import Subspace
 from .symmetry import Orbits, image_of, orbits
@@ -69,6 +69,36 @@ def _removable(setting, stones):
     return stones & ~inside
 
 
+@inlined
+def _fill_carrying(images, symmetry, points, n_free, target_free, low, high):
+    """Tables that carry a pattern of column stones to the frame of a target row, by its lower and upper half.
+
+    points: the free points of the source row, n_free of them; target_free: mask of the free points of the target row.
+    A stone on a point that is no longer free is lost on the way.
+    """
+    half = n_free // 2
+    low[0] = high[0] = 0
+    for i in range(n_free):
+        carried = extract(image_of(images, symmetry, np.int64(1) << points[i]), target_free)
+        size = np.int64(1) << (i if i < half else i - half)
+        for j in range(size):
+            if i < half:
+                low[size + j] = low[j] | carried
+            else:
+                high[size + j] = high[j] | carried
+
+
+@inlined
+def _packed_removable(setting, packed, n_mills, pattern):
+    """Stones of a pattern that a mill may remove; packed: the mills on free points, as patterns."""
+    inside = np.int64(0)
+    for i in range(n_mills):
+        inside |= packed[i] if pattern & packed[i] == packed[i] else 0
+    if inside == pattern and setting.may_break:
+        return pattern
+    return pattern & ~inside
+
+
 @kernel
 def best_row_turns(setting, masks, cols, quiet, taken, start, stop, best):
     """best = max(best, turns of the row side), for the slots of rows [start, stop).
@@ -77,49 +107,56 @@ def best_row_turns(setting, masks, cols, quiet, taken, start, stop, best):
     """
     orb = setting.orb
     full = (np.int64(1) << orb.n_points) - 1
-    column_masks = np.empty(cols.size, np.uint32)
+    points = np.empty(32, np.int64)
+    packed = np.empty(32, np.int64)
+    low = np.empty(4096, np.int64)
+    high = np.empty(4096, np.int64)
+    half = cols.n // 2
+    low_mask = (np.int64(1) << half) - 1
     for row in range(start, stop):
         x = np.int64(masks[row])
-        begin = (row - start) * cols.size
-        for c in range(cols.size):
-            column_masks[c] = deposit(np.int64(cols.patterns[c]), full ^ x)
+        n_free = fill_points(full ^ x, points)
+        n_mills = fill_packed_lines(setting.mills, full ^ x, points, n_free, packed)
+        here = best[(row - start) * cols.size : (row - start + 1) * cols.size]
         for p in range(orb.n_points if setting.sliding else 1):
             if setting.sliding and (x >> p) & 1 == 0:
                 continue
             left = x ^ (np.int64(1) << p) if setting.sliding else x
-            goals = (full ^ x) & (setting.reach[p] if setting.sliding else full)
-            while goals:
-                q = lowest_bit(goals)
-                goal = np.int64(1) << q
-                goals ^= goal
-                target = np.int64(orb.row_of[left | goal])
-                symmetry = np.int64(orb.symmetry_of[left | goal])
-                closes = closes_mill(setting.others, left, q)
-                if not closes:
-                    free = full ^ np.int64(quiet.masks[target])
-                    first = target * quiet.cols.size
+            for i in range(n_free):
+                q = points[i]
+                if setting.sliding and (setting.reach[p] >> q) & 1 == 0:
+                    continue
+                after = left | np.int64(1) << q
+                target = np.int64(orb.row_of[after])
+                symmetry = np.int64(orb.symmetry_of[after])
+                _fill_carrying(orb.images, symmetry, points, n_free, full ^ image_of(orb.images, symmetry, after), low, high)
+                goal = np.int64(1) << i
+                # Where a stone stands on the goal the rank means nothing; it only has to stay in the row.
+                last = quiet.cols.size - 1
+                reached = quiet.values[target * quiet.cols.size : (target + 1) * quiet.cols.size]
+                if not closes_mill(setting.others, left, q):
                     for c in range(cols.size):
-                        moved = image_of(orb.images, symmetry, np.int64(column_masks[c]))
-                        # Where a stone stands on the goal the rank means nothing; it only has to stay in the row.
-                        rank = min(rank_of(quiet.cols, extract(moved, free)), quiet.cols.size - 1)
-                        value = _seen_by_mover(np.int64(quiet.values[first + rank]), setting.draw)
-                        legal = column_masks[c] & goal == 0
-                        best[begin + c] = max(np.int64(best[begin + c]), value if legal else np.int64(0))
+                        pattern = np.int64(cols.patterns[c])
+                        rank = min(rank_of(quiet.cols, low[pattern & low_mask] | high[pattern >> half]), last)
+                        value = _seen_by_mover(np.int64(reached[rank]), setting.draw)
+                        here[c] = max(np.int64(here[c]), value if pattern & goal == 0 else np.int64(0))
                     continue
                 for c in range(cols.size):
-                    y = np.int64(column_masks[c])
-                    if y & goal:
+                    pattern = np.int64(cols.patterns[c])
+                    if pattern & goal:
                         continue
-                    removable = _removable(setting, y)
-                    value = np.int64(best[begin + c])
+                    carried = low[pattern & low_mask] | high[pattern >> half]
+                    removable = _packed_removable(setting, packed, n_mills, pattern)
+                    value = np.int64(here[c])
                     if removable == 0:
-                        value = max(value, _seen_by_mover(_look_up(orb, quiet, target, symmetry, y), setting.draw))
+                        value = max(value, _seen_by_mover(np.int64(reached[rank_of(quiet.cols, carried)]), setting.draw))
                     while removable:
                         stone = removable & -removable
                         removable ^= stone
-                        code = _look_up(orb, taken, target, symmetry, y ^ stone)
-                        value = max(value, _seen_by_mover(code, setting.draw))
-                    best[begin + c] = value
+                        left_over = carried ^ (low[stone & low_mask] | high[stone >> half])
+                        slot = target * taken.cols.size + rank_of(taken.cols, left_over)
+                        value = max(value, _seen_by_mover(np.int64(taken.values[slot]), setting.draw))
+                    here[c] = value
 
 
 @kernel
