@@ -288,7 +288,7 @@ def _merge_places(variant, subspace, rows_own, shape, width, load, workers, out)
     if after.opponent >= MIN_STONES and after.own:
         owed = capture_owed(variant, after.twin, rows_own, width, load, workers, quiet if strict else None)
     else:
-        owed = quiet[:0]  # too few stones for a mill: no edge closes one
+        owed = quiet[:0]  # too few stones for a mill, or none to remove: no placement captures
     sources = orb.rows(shape.row_stones)
     if rows_own:
         targets = orb.rows(shape.row_stones + 1)
@@ -296,7 +296,8 @@ def _merge_places(variant, subspace, rows_own, shape, width, load, workers, out)
         here, there = columns(n - shape.row_stones, shape.column_stones), columns(n - shape.row_stones - 1, shape.column_stones)
 
         def merge(a, b):
-            merge_row_edges(orb, sources, targets, edges, 0, draw, here, there, quiet, a, b, out)
+            capturing = 0 if len(owed) else 2
+            merge_row_edges(orb, sources, targets, edges, capturing, draw, here, there, quiet, a, b, out)
             if len(owed):
                 merge_row_edges(orb, sources, targets, edges, 1, 0, here, there, owed, a, b, out)
     else:

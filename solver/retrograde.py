@@ -20,7 +20,7 @@ from .counting import (
     BLOCK, Ground, Side, count_column_moves, count_row_moves, depth_of, enter, tally_decided,
 )  # fmt: skip
 from .edges import fill_packed_lines, fill_points, lines, rank_of, slide_edges, stones_in_mills
-from .errors import DepthOverflowError
+from .errors import DepthOverflowError, MorrisError
 from .jit import Workers, inlined, kernel
 from .subspace import Subspace, solved_together
 from .symmetry import image_of, orbits
@@ -64,9 +64,11 @@ def _fill_decided(side, row, size, depth, code, found):
 def fill_frontier(ground, start, stop, side, depth, code, first, base, stones):
     """Writes the column-side masks of all slots decided at ``depth`` in rows [start, stop) into ``stones``.
 
-    first: int64[rows + 1], where each row's share begins, counted from ``base``.
+    first: int64[rows + 1], where each row's share begins, counted from ``base``.  Returns in how many rows the slots
+    found are not as many as were booked: none, unless the machine's memory is at fault.
     """
     cols = ground.cols
+    miscounted = 0
     found = np.empty(cols.size + 1, np.int64)
     full = (np.int64(1) << ground.orb.n_points) - 1
     for row in range(start, stop):
@@ -74,8 +76,12 @@ def fill_frontier(ground, start, stop, side, depth, code, first, base, stones):
             continue
         free = full ^ np.int64(ground.masks[row])
         at = first[row] - base
-        for i in range(_fill_decided(side, row, cols.size, depth, code, found)):
-            stones[at + i] = deposit(np.int64(cols.patterns[found[i]]), free)
+        booked = first[row + 1] - first[row]
+        n = _fill_decided(side, row, cols.size, depth, code, found)
+        miscounted += n != booked
+        for i in range(booked):
+            stones[at + i] = deposit(np.int64(cols.patterns[found[i]]), free) if i < n else 0
+    return miscounted
 
 
 @inlined
@@ -138,8 +144,12 @@ def propagate_row_moves(ground, start, stop, side, depth, first, row_from, row_t
 
 @kernel
 def propagate_column_moves(ground, start, stop, decided, depth, code, side):
-    """Carries the slots of ``decided`` at ``depth`` back along the column side's quiet moves, within rows."""
+    """Carries the slots of ``decided`` at ``depth`` back along the column side's quiet moves, within rows.
+
+    Returns in how many rows they are not as many as were booked, as `fill_frontier`.
+    """
     cols = ground.cols
+    miscounted = 0
     size = cols.size
     full = (np.int64(1) << ground.orb.n_points) - 1
     points = np.empty(32, np.int64)
@@ -168,7 +178,9 @@ def propagate_column_moves(ground, start, stop, decided, depth, code, side):
                         touching[i] |= np.int64(1) << n_pairs
                         touching[j] |= np.int64(1) << n_pairs
                     n_pairs += 1
-        for f in range(_fill_decided(decided, row, size, depth, code, found)):
+        n_found = _fill_decided(decided, row, size, depth, code, found)
+        miscounted += n_found != np.int64(decided.at_depth[depth, row])
+        for f in range(n_found):
             pattern = np.int64(cols.patterns[found[f]])
             in_mills = np.int64(0)  # a stone now in a mill came by closing it: no quiet move
             for m in range(n_mills):
@@ -195,6 +207,7 @@ def propagate_column_moves(ground, start, stop, decided, depth, code, side):
                         slots[n] = row * size + rank_of(cols, pattern ^ pairs[p])
                         n += 1
             _improve(side, slots, n, row, size, depth, ground.draw)
+    return miscounted
 
 
 @kernel
@@ -245,7 +258,7 @@ def _settle(variant, first, width, row_values, column_values, workers, report) -
         orbits(variant.board), orbits(variant.board).rows(first.own),
         columns(variant.board.n_points - first.own, first.opponent),
         slide_edges(variant, first.own, reach[0] is arrays.anywhere),
-        arrays.mills, arrays.others, reach[1], variant.capture_in_mills == "none", draw,
+        arrays.mills, arrays.others, reach[1], variant.capture_in_mills == "none" or not first.opponent, draw,
     )  # fmt: skip
 
     def on_rows(function):
@@ -273,7 +286,7 @@ def _settle(variant, first, width, row_values, column_values, workers, report) -
                 raise DepthOverflowError(f"{first.name} has depths beyond what {width} byte(s) hold")
             code = code_of_depth(depth, width)
             if row_count:
-                on_rows(lambda a, b: propagate_column_moves(ground, a, b, rows, depth, code, cols))
+                _check_counts(on_rows(lambda a, b: propagate_column_moves(ground, a, b, rows, depth, code, cols)))
             if column_count:
                 _carry_frontier(ground, rows, cols, depth, code, on_rows)
             decided += row_count + column_count
@@ -297,12 +310,16 @@ def _carry_frontier(ground, rows, cols, depth, code, on_rows) -> None:
 
         def fill(a, b, row_from=row_from, row_to=row_to, base=base):
             a, b = max(a, row_from), min(b, row_to)
-            if a < b:
-                fill_frontier(ground, a, b, cols, depth, code, first, base, stones)
+            return fill_frontier(ground, a, b, cols, depth, code, first, base, stones) if a < b else 0
 
         def carry(a, b, row_from=row_from, row_to=row_to, base=base):
             propagate_row_moves(ground, a, b, rows, depth, first, row_from, row_to, base, stones)
 
-        on_rows(fill)
+        _check_counts(on_rows(fill))
         on_rows(carry)
         row_from = row_to
+
+
+def _check_counts(miscounted: list[int]) -> None:
+    if any(miscounted):
+        raise MorrisError("values changed in memory while they were computed; the machine may be faulty, build again")

@@ -118,6 +118,8 @@ def best_row_turns(setting, masks, cols, quiet, taken, start, stop, best):
         n_free = fill_points(full ^ x, points)
         n_mills = fill_packed_lines(setting.mills, full ^ x, points, n_free, packed)
         here = best[(row - start) * cols.size : (row - start + 1) * cols.size]
+        if quiet.cols.size == 0:  # no room for a stone: every column stands in the way
+            continue
         for p in range(orb.n_points if setting.sliding else 1):
             if setting.sliding and (x >> p) & 1 == 0:
                 continue

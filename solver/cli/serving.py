@@ -55,8 +55,14 @@ def serve(host, port, at_once, memory, data) -> None:
 
 def _listening(host: str, port: int) -> socket.socket:
     """A socket that listens there; what is wrong with the address is unusable input."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # asyncio turns off the delay of small packets, 40 ms an answer, only where the protocol is named.
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=1024)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(1024)
+        return listener
     except (OSError, UnicodeError) as error:
+        listener.close()
         raise InputError(f"cannot listen on {host[:80]!r}, port {port}: {getattr(error, 'strerror', None) or error}") from None
