@@ -102,6 +102,17 @@ def play(variant: Variant, position: Position, turn: Turn) -> Position:
     return Position(opponent, own, not owed, opponent_hand, own_hand, owed)
 
 
+def has_turn(variant: Variant, position: Position) -> bool:
+    """Whether the side to move has any turn: `legal_turns` without making the list."""
+    own, board = position.own_mask, variant.board
+    free = board.full_mask & ~position.occupied_mask
+    if position.own_hand and (free or not variant.place_and_slide):
+        return bool(free)
+    if not position.own_hand and variant.can_fly(own.bit_count()):
+        return bool(free)
+    return any(free & board.neighbour_masks[p] for p in points_of(own))
+
+
 def no_turn_outcome(variant: Variant, position: Position) -> str:
     """What the side to move gets when it has no legal turn: ``loss``, or ``draw``.
 

@@ -19,9 +19,9 @@ import numpy as np
 
 from .errors import InputError, MissingTableError, TableError
 from .indexing import Indexer, grouped
-from .moves import Turn, legal_turns, no_turn_outcome, play
+from .moves import Turn, has_turn, legal_turns, no_turn_outcome, play
 from .notation import parse_position
-from .position import Position, check_position, points_of
+from .position import Position, check_position
 from .store import TableStore
 from .subspace import Subspace
 from .values import Outcome, decode
@@ -257,7 +257,7 @@ class TableSet:
         try:
             table = self.store.table(subspace)
         except MissingTableError:
-            if _has_step(self.variant, position):
+            if has_turn(self.variant, position):
                 raise
             return _without_turn(self.variant, position)
         row, column = self._indexer.slot_of(subspace, position.own_mask, position.opponent_mask, table.file.row_masks)
@@ -334,7 +334,7 @@ class TableSet:
                 needed = False
                 for i in at:
                     position = Position(int(own[i]), int(opponent[i]), True, *hands)
-                    if _has_step(self.variant, position):
+                    if has_turn(self.variant, position):
                         needed = True
                     else:
                         outcomes[i], plies[i] = _numbers(_without_turn(self.variant, position))
@@ -388,17 +388,6 @@ def _count_key(own, opponent, own_hand, opponent_hand) -> np.ndarray:
     for count in (np.bitwise_count(opponent), own_hand, opponent_hand):
         key = key * 32 + count
     return key
-
-
-def _has_step(variant: Variant, position: Position) -> bool:
-    """Whether the side to move has any turn: `legal_turns` without making the list."""
-    own, board = position.own_mask, variant.board
-    free = board.full_mask & ~position.occupied_mask
-    if position.own_hand and (free or not variant.place_and_slide):
-        return bool(free)
-    if not position.own_hand and variant.can_fly(own.bit_count()):
-        return bool(free)
-    return any(free & board.neighbour_masks[p] for p in points_of(own))
 
 
 def _without_turn(variant: Variant, position: Position) -> Value:

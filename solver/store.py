@@ -21,17 +21,18 @@ import numpy as np
 
 from . import __version__
 from .errors import InputError, MissingTableError, TableError
+from .header import HEADER_SIZE, file_digest, make_header, read_header
 from .subspace import Subspace, parse_subspace, solved_together
 from .values import DTYPES
 from .variant import Variant
 
-FORMAT_VERSION = 1
-HEADER_SIZE = 512
 CHUNK_BYTES = 1 << 16
 COMPRESSION_LEVEL = 1
 INDEX_SCHEME = "orbit-row x colex-column, version 1"
 METRIC = "dtw"
 UNFINISHED = ".unfinished"
+#: What h5py and the code around it raise where a file's structure is damaged.
+DAMAGE = (KeyError, OSError, RuntimeError, ValueError, TypeError, AttributeError)
 #: Complete tables of the small games, part of the project.
 SHIPPED_TABLES = Path(__file__).parent.parent / "data" / "small"
 
@@ -44,54 +45,6 @@ def table_folder(data: Path, variant: Variant) -> Path:
 def table_path(data: Path, variant: Variant, subspace: Subspace) -> Path:
     """File that holds a subspace's table, with those of all subspaces solved together with it."""
     return table_folder(data, variant) / f"{solved_together(variant, subspace)[0].name}.h5"
-
-
-# ---------------------------------------------------------------- header
-
-
-def _header(payload_bytes: int, digest: str) -> bytes:
-    line = json.dumps(
-        {"format": "morris-table", "version": FORMAT_VERSION, "bytes": payload_bytes, "sha256": digest}
-    )
-    return line.encode().ljust(HEADER_SIZE - 1) + b"\n"
-
-
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        file.seek(HEADER_SIZE)
-        while block := file.read(1 << 22):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def _read_header(path: Path) -> dict:
-    with open(path, "rb") as file:
-        raw = file.read(HEADER_SIZE)
-    try:
-        header = json.loads(raw)
-        version, payload, digest = header["version"], header["bytes"], header["sha256"]
-        if header["format"] != "morris-table":
-            raise ValueError
-    except (ValueError, KeyError, TypeError):
-        raise TableError(f"{path}: no finished morris table; delete it and build it again") from None
-    if version != FORMAT_VERSION:
-        age = "newer" if isinstance(version, int) and version > FORMAT_VERSION else "unknown"
-        raise TableError(
-            f"{path}: format version {version} is {age}; this program reads version {FORMAT_VERSION}"
-        )
-    if raw != _header(payload, digest):
-        raise TableError(f"{path}: the header line is damaged")
-    if path.stat().st_size != HEADER_SIZE + payload:
-        raise TableError(f"{path}: {path.stat().st_size} bytes where {HEADER_SIZE + payload} were written")
-    return header
-
-
-def check_file(path: Path) -> None:
-    """Compares a file with its checksum; raises `TableError` where a single byte differs."""
-    header = _read_header(path)
-    if _digest(path) != header["sha256"]:
-        raise TableError(f"{path}: the content differs from its checksum")
 
 
 # ---------------------------------------------------------------- writing
@@ -145,7 +98,7 @@ def write_tables(
                 _write_table(file, subspace, values, len(row_masks), tallies[subspace], pool)
         size = unfinished.stat().st_size - HEADER_SIZE
         with open(unfinished, "r+b") as raw:
-            raw.write(_header(size, _digest(unfinished)))
+            raw.write(make_header(size, file_digest(unfinished)))
             raw.flush()
             os.fsync(raw.fileno())
         os.replace(unfinished, path)
@@ -227,7 +180,7 @@ class TableFile:
 
     def __init__(self, path: Path, variant: Variant):
         self.path = Path(path)
-        self.header = _read_header(self.path)
+        self.header = read_header(self.path)
         try:
             self._file = h5py.File(self.path, "r", locking=False)
         except OSError as error:
@@ -237,7 +190,7 @@ class TableFile:
         except TableError:
             self.close()
             raise
-        except (KeyError, OSError, RuntimeError, ValueError, TypeError, AttributeError) as error:
+        except DAMAGE as error:
             self.close()
             raise TableError(f"{self.path}: the structure is damaged ({_first_line(error)})") from None
 
@@ -307,8 +260,12 @@ class _Table:
     def histogram(self, raw: bool = False) -> np.ndarray:
         """How many orbits (or raw positions) have each value code."""
         name = "raw_histogram" if raw else "orbit_histogram"
-        dataset = self.file._dataset(self._group, name, (1 << 8 * self.width,), np.dtype(np.int64))
-        histogram = dataset[()]
+        try:
+            histogram = self.file._dataset(self._group, name, (1 << 8 * self.width,), np.dtype(np.int64))[()]
+        except DAMAGE as error:
+            raise TableError(
+                f"{self.file.path}: the tally of {self.subspace.name} cannot be read ({_first_line(error)})"
+            ) from None
         if int(histogram.sum()) != (self.raw_positions if raw else self.positions):
             raise TableError(f"{self.file.path}: the tally of {self.subspace.name} is damaged")
         return histogram

@@ -23,7 +23,7 @@ from solver.jit import Workers
 from solver.reindex import exchanged
 from solver.retrograde import solve_together
 from solver.store import TableStore
-from solver.subspace import solved_together
+from solver.subspace import dependencies, solved_together
 from solver.tally import histograms
 from solver.values import DTYPES, decode
 from solver.variant import get_variant
@@ -90,9 +90,11 @@ class MemoryTables:
         self.values, self.tallies = {}, {}
 
     def solve(self, targets=None):
-        """Solves files in the order given, all files of the game by default."""
+        """Solves files and what they need, all files of the game by default."""
         for file in all_targets(self.variant) if targets is None else targets:
-            self.values.update(solve_together(self.variant, file, self.width, self.load, self.workers))
+            if file not in self.values:
+                self.solve(dependencies(self.variant, file))
+                self.values.update(solve_together(self.variant, file, self.width, self.load, self.workers))
         return self
 
     def load(self, subspace, rows_own, width=None):

@@ -13,7 +13,8 @@ from solver.build import (
     Builder, Progress, all_targets, available_memory, build_lock, estimate, memory_needed, moving_targets, plan,
 )  # fmt: skip
 from solver.errors import DepthOverflowError, InputError, MorrisError, ResourceError
-from solver.store import UNFINISHED, TableStore, check_file
+from solver.header import check_file
+from solver.store import UNFINISHED, TableStore
 from solver.subspace import Subspace, count_canonical, dependencies, moving_pairs, parse_subspace, solved_together, start_subspace
 from solver.values import decode
 from solver.variant import VARIANTS, get_variant
@@ -50,7 +51,7 @@ def test_plan_of_one_pair(tmp_path, target, names):
 
 @pytest.mark.parametrize("variant", VARIANTS.values(), ids=list(VARIANTS))
 def test_plan_of_a_whole_game(tmp_path, variant):
-    files = plan(variant, TableStore(tmp_path, variant), all_targets(variant))
+    files = plan(variant, TableStore(tmp_path, variant, with_shipped=False), all_targets(variant))
     assert len(files) == len(set(files))
     done = set()
     for file in files:
@@ -64,7 +65,7 @@ def test_plan_leaves_out_what_is_there(small_tables):
     store = TableStore(small_tables, NINE)
     assert plan(NINE, store, moving_targets(NINE, 8)) == []
     assert [s.name for s in plan(NINE, store, [Subspace(4, 5), Subspace(6, 3)])] == ["5-4", "6-3"]
-    assert plan(SIX, TableStore(small_tables, SIX), all_targets(SIX)) == []
+    assert plan(SIX, TableStore(small_tables, SIX, with_shipped=False), all_targets(SIX)) == []
 
 
 def test_moving_targets():
@@ -93,7 +94,7 @@ def test_leftovers_are_removed_and_no_half_written_file_counts(tmp_path):
     folder.mkdir()
     for name in ("3-3.h5", "nonsense.h5"):
         (folder / (name + UNFINISHED)).write_bytes(b"half a table")
-    assert not TableStore(tmp_path, THREE).has(Subspace(3, 3))
+    assert not TableStore(tmp_path, THREE, with_shipped=False).has(Subspace(3, 3))
     build_tables(tmp_path, THREE, all_targets(THREE))
     assert file_names(folder) == sorted(f"{s.name}.h5" for s in all_targets(THREE))
     for path in folder.glob("*.h5"):

@@ -49,23 +49,23 @@ def solve_both(variant, workers):
 
 
 @pytest.mark.parametrize(
-    "variant, n_slots",
+    "variant",
     [
-        (get_variant("three"), 0),
-        (SIX.with_overrides(stones=3), 0),
-        (SIX.with_overrides(stones=3, fly_at=3), 0),
-        (SIX.with_overrides(stones=3, capture_in_mills="none"), 0),
-        (SIX.with_overrides(stones=3, place_and_slide=True), 0),
-        (SIX.with_overrides(stones=3, place_and_slide=True, fly_at=3, capture_in_mills="none"), 0),
-        (get_variant("three").with_overrides(place_and_slide=True), 0),
-        (get_variant("three").with_overrides(stones=4, fly_at=3), 0),
-        (get_variant("four"), 0),
+        get_variant("three"),
+        SIX.with_overrides(stones=3),
+        SIX.with_overrides(stones=3, fly_at=3),
+        SIX.with_overrides(stones=3, capture_in_mills="none"),
+        SIX.with_overrides(stones=3, place_and_slide=True),
+        SIX.with_overrides(stones=3, place_and_slide=True, fly_at=3, capture_in_mills="none"),
+        get_variant("three").with_overrides(place_and_slide=True),
+        get_variant("three").with_overrides(stones=4, fly_at=3),
+        get_variant("four"),
     ],
-    ids=lambda value: value.name if isinstance(value, Variant) else "",
+    ids=lambda variant: variant.name,
 )
-def test_whole_games(variant, n_slots, workers):
+def test_whole_games(variant, workers):
     tables, solution = solve_both(variant, workers)
-    assert set(tables.values) == set(tables_of(variant, all_targets(variant)))
+    assert set(tables.values) >= set(tables_of(variant, all_targets(variant)))
     assert compare_everything(tables, solution) > 300
 
 

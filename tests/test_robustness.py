@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from solver.store import UNFINISHED, TableStore, check_file
+from solver.header import check_file
+from solver.store import UNFINISHED, TableStore
 from solver.stats import game_files
 from solver.variant import get_variant
 

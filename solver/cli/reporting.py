@@ -96,7 +96,7 @@ def check(variant, data, subspace) -> None:
     \b
     morris check
     """
-    from ..store import check_file
+    from ..header import check_file
 
     store = TableStore(data, variant)
     files = [solved_together(variant, parse_subspace(subspace, variant))[0]] if subspace else game_files(store)

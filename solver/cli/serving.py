@@ -18,7 +18,7 @@ MOST_CONNECTIONS = 1000
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on; 0.0.0.0 is every one of this machine.")
 @click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes any free one.")
 @click.option("--at-once", type=click.IntRange(1, 10000), default=64, show_default=True, help="Requests at work at once; others get 503.")
-@click.option("--memory", metavar="SIZE", default="256M", show_default=True, help="For decompressed parts of tables.")
+@click.option("--memory", metavar="SIZE", default="512M", show_default=True, help="For decompressed parts of tables.")
 @data_option
 def serve(host, port, at_once, memory, data) -> None:
     """Answer over HTTP, and show a board in the browser.

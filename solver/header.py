@@ -1,0 +1,59 @@
+"""The first line of a table file: format version, length and checksum of everything behind it.
+
+512 bytes of JSON, padded with spaces.  It is written last, so a file without it was never finished; and as it names its
+length and a checksum, a single changed byte anywhere in the file can be found.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+from .errors import TableError
+
+FORMAT_VERSION = 1
+HEADER_SIZE = 512
+
+
+def make_header(payload_bytes: int, digest: str) -> bytes:
+    line = json.dumps(
+        {"format": "morris-table", "version": FORMAT_VERSION, "bytes": payload_bytes, "sha256": digest}
+    )
+    return line.encode().ljust(HEADER_SIZE - 1) + b"\n"
+
+
+def file_digest(path: Path) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        file.seek(HEADER_SIZE)
+        while block := file.read(1 << 22):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def read_header(path: Path) -> dict:
+    with open(path, "rb") as file:
+        raw = file.read(HEADER_SIZE)
+    try:
+        header = json.loads(raw)
+        version, payload, digest = header["version"], header["bytes"], header["sha256"]
+        if header["format"] != "morris-table":
+            raise ValueError
+    except (ValueError, KeyError, TypeError):
+        raise TableError(f"{path}: no finished morris table; delete it and build it again") from None
+    if version != FORMAT_VERSION:
+        age = "newer" if isinstance(version, int) and version > FORMAT_VERSION else "unknown"
+        raise TableError(
+            f"{path}: format version {version} is {age}; this program reads version {FORMAT_VERSION}"
+        )
+    if raw != make_header(payload, digest):
+        raise TableError(f"{path}: the header line is damaged")
+    if path.stat().st_size != HEADER_SIZE + payload:
+        raise TableError(f"{path}: {path.stat().st_size} bytes where {HEADER_SIZE + payload} were written")
+    return header
+
+
+def check_file(path: Path) -> None:
+    """Compares a file with its checksum; raises `TableError` where a single byte differs."""
+    header = read_header(path)
+    if file_digest(path) != header["sha256"]:
+        raise TableError(f"{path}: the content differs from its checksum")

@@ -1,0 +1,71 @@
+"""The same bytes with any number of workers, in every run, with and without the processor's bit instructions."""
+
+import hashlib
+
+import pytest
+from conftest import build_tables
+
+from solver import jit
+from solver.build import all_targets, moving_targets
+from solver.variant import get_variant
+
+NINE, SIX = get_variant("nine"), get_variant("six")
+
+
+def file_hashes(folder):
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*.h5"))}
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 4])
+def test_any_number_of_workers(tmp_path, small_tables, monkeypatch, jobs):
+    monkeypatch.setattr(jit, "MIN_SLICE_SLOTS", 500)  # many slices, also of small tables
+    build_tables(tmp_path, NINE, moving_targets(NINE, 7), jobs)
+    build_tables(tmp_path, SIX, all_targets(SIX), jobs)
+    expected = file_hashes(small_tables / "nine")
+    assert file_hashes(tmp_path / "nine") == {name: expected[name] for name in ("3-3.h5", "4-3.h5")}
+    assert file_hashes(tmp_path / "six") == file_hashes(small_tables / "six")
+
+
+def test_a_slice_for_each_row_and_one_for_all():
+    workers = jit.Workers(3)
+    for n_rows, row_size in ((1, 10**9), (5, 1), (1000, 10**6), (158, 1330), (0, 5)):
+        slices = workers.map_rows(lambda a, b: (a, b), n_rows, row_size)
+        assert [a for a, _ in slices][1:] == [b for _, b in slices][:-1]
+        assert slices[0][0] == 0 and slices[-1][1] == n_rows
+    workers.close()
+
+
+BUILD = """
+import sys
+from solver import bits
+from solver.build import Builder, all_targets, moving_targets, plan
+from solver.variant import get_variant
+assert not bits.USES_INSTRUCTIONS
+for name, targets in (("nine", lambda v: moving_targets(v, 7)), ("three", all_targets)):
+    variant = get_variant(name)
+    if name not in sys.argv[2:]:
+        continue
+    builder = Builder(variant, sys.argv[1], 1)
+    builder.build(plan(variant, builder.store, targets(variant)))
+    builder.close()
+"""
+
+
+def test_without_compiled_code(run_python, tmp_path):
+    run_python(BUILD, tmp_path / "plain", "three", NUMBA_DISABLE_JIT="1")
+    build_tables(tmp_path / "compiled", get_variant("three"), all_targets(get_variant("three")))
+    assert file_hashes(tmp_path / "plain" / "three") == file_hashes(tmp_path / "compiled" / "three")
+    assert len(file_hashes(tmp_path / "plain" / "three")) == 7
+
+
+def test_without_bit_instructions(run_python, tmp_path, small_tables):
+    # Kernels compiled with the instructions must not be taken from the cache, so this run has one of its own.
+    cache = jit.CACHE_FOLDER.parent / "without-instructions"
+    run_python(BUILD, tmp_path, "nine", MORRIS_NO_PEXT="1", MORRIS_CACHE=str(cache))
+    expected = file_hashes(small_tables / "nine")
+    assert file_hashes(tmp_path / "nine") == {name: expected[name] for name in ("3-3.h5", "4-3.h5")}
+
+
+def test_kernels_without_bit_instructions_have_a_cache_of_their_own(run_python):
+    code = "from solver import jit; print(jit.CACHE_FOLDER)"
+    assert run_python(code).strip() != run_python(code, MORRIS_NO_PEXT="1").strip()
