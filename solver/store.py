@@ -310,7 +310,7 @@ class TableStore:
     ``with_shipped`` is false.
     """
 
-    def __init__(self, data: Path, variant: Variant, max_open: int = 64, with_shipped: bool = True):
+    def __init__(self, data: Path, variant: Variant, max_open: int = 512, with_shipped: bool = True):
         self.data, self.variant = Path(data), variant
         self._folders = [self.data, SHIPPED_TABLES] if with_shipped else [self.data]
         self._open: OrderedDict[Path, TableFile] = OrderedDict()

@@ -353,6 +353,16 @@ def test_mirror_rotate_and_inside_out_keep_values_and_the_game(open_page, small_
         board.click("back")
         board.page.wait_for_function("() => document.querySelector('#game li:nth-child(5) button').hasAttribute('aria-current')")
         assert board.position.endswith("w 4,4")
+    # From a link in another notation, while the steps before are still being asked for.
+    sanmill = "**O***@*/***O****/@**O***@ w m s 3 0 3 0 0 0 -1 -1 -1 -1 0 0 10 ids:nodes"
+    board = open_page(f"#variant=nine&position={sanmill.replace(' ', '+')}&moves=e4-g7+a7-a1")
+    board.click("rotate")
+    board.wait_for("B..BW.W./......W./.B...... w 0,0")
+    board.click("back")
+    board.click("back")
+    board.page.wait_for_function("() => document.querySelector('#game li:nth-child(1) button').hasAttribute('aria-current')")
+    board.wait_for("..BB..W./......W./.B...W.. w 0,0")
+    assert board.labels() == {"d3": "W9", "b2": "W17", "a1": "L4"}
 
 
 def test_swap_sides(open_page):

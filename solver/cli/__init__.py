@@ -32,6 +32,7 @@ COMMANDS = {
     "variants": "reporting",
     "doctor": "reporting",
     "compare": "reporting",
+    "bench": "benching",
 }
 
 
