@@ -22,8 +22,8 @@ from .variant import VARIANTS, Variant, get_variant
 
 #: Longest list of moves that is read, and most plies of a line that is not decided.
 MOST_MOVES, MOST_LINE = 4000, 1000
-#: Table files of one game that are kept open, and the least memory for decompressed parts of them.
-MOST_OPEN, LEAST_CACHE = 512, 1 << 24
+#: Least memory for decompressed parts of one game's tables.
+LEAST_CACHE = 1 << 24
 
 
 class TooLongError(InputError):
@@ -56,7 +56,6 @@ class Service:
             with self._lock:
                 if name not in self._opened:
                     self._opened[name] = TableSet(self.data, variant, self._cache_bytes[name])
-                    self._opened[name].store = TableStore(self.data, variant, MOST_OPEN)
                 tables = self._opened[name]
         return tables
 
