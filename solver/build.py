@@ -31,9 +31,9 @@ from .values import DTYPES, draw_code, max_depth
 from .variant import Variant
 
 #: Slots a second and worker, measured on a 2.6 GHz server core, for estimates only.
-MOVING_RATE, PLACING_RATE = 11e6, 30e6
+MOVING_RATE, PLACING_RATE = 9e6, 13e6
 #: Bits a slot on disk, measured over all tables of the standard game, for estimates only.
-STORED_BITS = 2.6
+STORED_BITS = 3.1
 #: Interpreter, compiled kernels and orbit tables.
 BASE_MEMORY = 500 << 20
 

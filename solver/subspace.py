@@ -9,9 +9,11 @@ twin form a pair, share one index and one file, and lead into each other by quie
 """
 
 import re
+from functools import lru_cache
 from math import comb
 from typing import NamedTuple
 
+from .board import Board
 from .errors import InputError
 from .variant import MIN_STONES, Variant
 
@@ -138,23 +140,29 @@ def moving_pairs(variant: Variant) -> list[Subspace]:
 
 
 def count_canonical(variant: Variant, subspace: Subspace) -> int:
-    """Positions of a subspace that are distinct under the board's symmetries, by Burnside's lemma.
+    """Positions of a subspace that are distinct under the board's symmetries."""
+    return _count_orbits(variant.board, *sorted(subspace[:2]))
 
-    A symmetry with cycles of lengths l1, l2, ... fixes as many positions as there are ways to colour
-    whole cycles: the coefficient of x^own y^opponent in the product of (1 + x^l + y^l).
+
+@lru_cache(maxsize=None)
+def _count_orbits(board: Board, fewer: int, more: int) -> int:
+    """Arrangements of so many stones of either side up to symmetry, by Burnside's lemma.
+
+    A symmetry with cycles of lengths l1, l2, ... fixes as many arrangements as there are ways to colour whole
+    cycles: the coefficient of x^fewer y^more in the product of (1 + x^l + y^l).
     """
     total = 0
-    for symmetry in variant.board.symmetries:
+    for symmetry in board.symmetries:
         ways = {(0, 0): 1}
         for length in _cycle_lengths(symmetry):
             grown = dict(ways)
-            for (own, opponent), n in ways.items():
-                for key in ((own + length, opponent), (own, opponent + length)):
-                    if key[0] <= subspace.own and key[1] <= subspace.opponent:
+            for (a, b), n in ways.items():
+                for key in ((a + length, b), (a, b + length)):
+                    if key[0] <= fewer and key[1] <= more:
                         grown[key] = grown.get(key, 0) + n
             ways = grown
-        total += ways.get((subspace.own, subspace.opponent), 0)
-    return total // len(variant.board.symmetries)
+        total += ways.get((fewer, more), 0)
+    return total // len(board.symmetries)
 
 
 def count_raw(variant: Variant, subspace: Subspace) -> int:

@@ -144,8 +144,9 @@ def run_build(variant, data, max_stones, subspace, jobs, memory, phase) -> None:
 
 
 @click.command()
+@click.option("--estimate", is_flag=True, help="Print what the whole game still needs, and build nothing.")
 @build_options
-def build(**options) -> None:
+def build(estimate, **options) -> None:
     """Build all missing tables, in order.
 
     Finished tables are kept; an interrupted one is begun again.
@@ -153,8 +154,17 @@ def build(**options) -> None:
     \b
     morris build --max-stones 10
     morris build -V six --phase placing
+    morris build -V lasker --estimate
     """
-    run_build(**options)
+    if not estimate:
+        run_build(**options)
+        return
+    from ..planning import plan_build, plan_lines
+    from ..store import TableStore
+
+    store = TableStore(options["data"], options["variant"], with_shipped=False)
+    for line in plan_lines(plan_build(options["variant"], options["jobs"], store=store)):
+        click.echo(line)
 
 
 @click.command()
