@@ -22,13 +22,20 @@ def print_verdict(variant, data) -> None:
     """The table of all finished subspaces, and the value of the empty board where it is known."""
     store = TableStore(data, variant)
     try:
-        rows = [subspace_statistics(store, s) for s in finished_subspaces(store)]
-        click.echo(_as_table(rows))
+        for phase in COLUMNS:
+            subspaces = [s for s in finished_subspaces(store) if s.is_placing == (phase == "placing")]
+            if subspaces:
+                click.echo(f"{phase} phase")
+                click.echo(_as_table([_columns(subspace_statistics(store, s), phase) for s in subspaces]))
         value = start_value(store)
         if value:
             click.echo(f"The empty board of {variant.name} is a {value}.")
     finally:
         store.close()
+
+
+def _columns(row: dict, phase: str) -> dict:
+    return {column: row[column] for column in COLUMNS[phase]}
 
 
 def _as_table(rows: list[dict]) -> str:
@@ -73,7 +80,7 @@ def stats(variant, data, form, raw, phase, subspace) -> None:
             raise MissingTableError("", f"no {phase} tables of {variant.name} in {data}; 'morris build' makes them")
     rows = [subspace_statistics(store, s, raw) for s in subspaces]
     store.close()
-    rows = [{c: r[c] for c in COLUMNS[phase]} for r in rows]
+    rows = [_columns(row, phase) for row in rows]
     if form == "table":
         click.echo(_as_table(rows))
     elif form == "json":
