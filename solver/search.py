@@ -54,9 +54,10 @@ def canonical_key(orb, white, black, hands):
     b = image_of(orb.images, g, black)
     row = orb.first[bit_count(w)] + np.int64(orb.row_of[w])
     if orb.stabiliser[row] > 1:
+        placed = b
         for s in range(1, orb.images.shape[0]):
             if image_of(orb.images, s, w) == w:
-                b = min(b, image_of(orb.images, s, b))
+                b = min(b, image_of(orb.images, s, placed))
     return w | b << 24 | hands << 48
 
 
