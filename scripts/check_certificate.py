@@ -31,7 +31,7 @@ MIN_STONES, MOST_TURNS, STEP = 3, 512, 1 << 14
 FINE, UNANSWERED, LOST, NO_ROW = range(4)
 MASK = (1 << 24) - 1
 BINOMIAL = np.array([[comb(n, k) for k in range(25)] for n in range(25)])
-kernel = numba.njit(cache=True, nogil=True)
+kernel = numba.njit(nogil=True)
 
 
 class Refusal(Exception):
@@ -141,16 +141,7 @@ def fill_after(game, keys, turns, white_moves, opponent_hand, after):
 
 
 @kernel
-def fill_index(keys, index):
-    """index[b]: how many keys have a black mask below b."""
-    for key in keys:
-        index[(key >> 24) + 1] += 1
-    for b in range(1, len(index)):
-        index[b] += index[b - 1]
-
-
-@kernel
-def follow(game, after, white_replies, hand, keys, index, reached):
+def follow(game, after, white_replies, hand, keys, reached):
     """Plays all replies and marks the entries they lead to; returns FINE or what is wrong, where, and how many replies.
 
     hand: what the strategy's side has in hand; it has lost with fewer than three stones left.
@@ -163,16 +154,10 @@ def follow(game, after, white_replies, hand, keys, index, reached):
             if count(blacks[j] if white_replies else whites[j]) + hand < MIN_STONES:
                 return LOST, whites[j] | blacks[j] << 24, replies
             white, black = smallest(game, whites[j], blacks[j])
-            key, low, high = white | black << 24, index[black], index[black + 1]
-            while low < high:
-                middle = (low + high) // 2
-                if keys[middle] < key:
-                    low = middle + 1
-                else:
-                    high = middle
-            if low == index[black + 1] or keys[low] != key:
-                return UNANSWERED, key, replies
-            reached[low] = True
+            at = np.searchsorted(keys, white | black << 24)
+            if at == len(keys) or keys[at] != white | black << 24:
+                return UNANSWERED, white | black << 24, replies
+            reached[at] = True
         replies += n
     return FINE, np.int64(-1), replies
 
@@ -231,9 +216,11 @@ def judge_leaves(game, after, is_white, win_claimed, table, needed):
 def reading(path: Path):
     """Opens an HDF5 file; whatever a damaged one leads to becomes a refusal."""
     try:
-        with h5py.File(path, "r") as file:
+        with h5py.File(path, "r", locking=False) as file:
             yield file
-    except (OSError, KeyError, ValueError, TypeError, AttributeError, RuntimeError) as error:
+    except Refusal:
+        raise
+    except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise Refusal(f"{path} cannot be read: {reason}", 1) from None
 
@@ -264,35 +251,30 @@ class Certificate:
     """What a certificate says: the rules, the root, and the levels of its strategies."""
 
     def __init__(self, file):
-        self.file, rules = file, json.loads(file.attrs["rules"])
-        require(file.attrs["format"] == FORMAT, f"the format is {file.attrs['format']!r}, not {FORMAT!r}")
+        self.file, self.variant, rules = file, str(file.attrs["variant"]), json.loads(file.attrs["rules"])
         text = json.dumps(rules, sort_keys=True, separators=(",", ":"))
-        self.variant, self.fingerprint = str(file.attrs["variant"]), hashlib.sha256(text.encode()).hexdigest()[:16]
+        self.fingerprint = hashlib.sha256(text.encode()).hexdigest()[:16]
+        require(file.attrs["format"] == FORMAT, f"the format is {file.attrs['format']!r}, not {FORMAT!r}")
         require(file.attrs["fingerprint"] == self.fingerprint, "the fingerprint is not that of the rules")
         require(Path(self.variant).name == self.variant, "the variant's name is no file name")
         self.rings, n, stones = rules["board"], sum(map(len, rules["board"])), int(rules["stones"])
         only_placing = not rules["place_and_slide"] and n <= 24 and MIN_STONES <= stones <= n // 2
         require(only_placing, "this is no game that begins with placing only")
-        images = np.zeros((0, 3, 256), np.uint32)
-        for symmetry in find_symmetries(n, rules["edges"], rules["mills"]):
-            points = [np.uint32(1 << i) for i in symmetry] + [np.uint32(0)] * (24 - n)
-            bits = np.arange(256)[:, None] >> np.arange(8) & 1
-            images = np.append(images, [(bits * np.reshape(points, (3, 1, 8))).sum(2).astype(np.uint32)], axis=0)
+        symmetries = find_symmetries(n, rules["edges"], rules["mills"])
+        images = np.zeros((len(symmetries), 3, 256), np.uint32)
+        for g, symmetry in enumerate(symmetries):
+            for p, image in enumerate(symmetry):
+                images[g, p // 8] |= (np.arange(256, dtype=np.uint32) >> p % 8 & 1) << image
         mills = np.array([sum(1 << p for p in mill) for mill in rules["mills"]], np.int64)
         self.game = Game(n, mills, rules["capture_in_mills"] == "any", rules["full_board"] == "draw", images)
         white, black, white_hand, black_hand, white_moves = map(int, file.attrs["root"])
         counts = white.bit_count() + white_hand, black.bit_count() + black_hand
+        fits = white_moves in (0, 1) and black_hand - white_hand == 1 - white_moves and black_hand > 0
+        fits &= not white & black and 0 <= white | black < 1 << n and all(MIN_STONES <= c <= stones for c in counts)
+        require(fits, "the root is no position of this game with stones in hand")
         self.hands = white_hand + black_hand
-        require(
-            not white & black and 0 <= white | black < 1 << n and all(MIN_STONES <= c <= stones for c in counts)
-            and white_hand == self.hands // 2 and black_hand - white_hand == 1 - white_moves in (0, 1) and self.hands > 0,
-            "the root is no position of this game with stones in hand",
-        )  # fmt: skip
-        self.root = self.key(white, black)
-
-    def key(self, white: int, black: int) -> int:
         white, black = smallest(self.game, white, black)
-        return int(white | black << 24)
+        self.root = int(white | black << 24)
 
     def show(self, key: int, hands: int) -> str:
         """A position as text, given how many stones both sides together have in hand."""
@@ -309,7 +291,7 @@ class Certificate:
         typed = (keys.dtype, turns.dtype, keys.ndim) == (np.uint64, np.uint16, 1) and keys.shape == turns.shape
         require(typed, f"{where}: positions and turns are no lists of equal length")
         require((keys[1:] > keys[:-1]).all(), f"{where}: the positions do not ascend")
-        require(not len(keys) or int(keys[-1]) >> 24 + self.game.n_points == 0, f"{where}: the last position is none")
+        require(not len(keys) or keys[-1] < 1 << 48, f"{where}: the last position is none")
         return keys.view(np.int64), turns
 
 
@@ -319,7 +301,8 @@ def read_table(data: Path, certificate: Certificate, n_white: int, n_black: int)
         raise Refusal(f"the table {n_white}-{n_black} of {certificate.variant} is missing in {data}", 3)
     with reading(path) as file:
         require(file.attrs["fingerprint"] == certificate.fingerprint, f"{path} was made for other rules")
-        require((file.attrs["index_scheme"], file.attrs["metric"]) == (INDEX_SCHEME, METRIC), f"{path} has another index")
+        same = (file.attrs["index_scheme"], file.attrs["metric"]) == (INDEX_SCHEME, METRIC)
+        require(same, f"{path} has another index or metric")
         rows, group, n = file["rows"][()], file[f"{n_white}-{n_black}"], certificate.game.n_points
         rows_are_white = bool(group.attrs["row_side"] == "own")
         row_stones, column_stones = (n_white, n_black) if rows_are_white else (n_black, n_white)
@@ -335,15 +318,16 @@ def read_table(data: Path, certificate: Certificate, n_white: int, n_black: int)
 # ---------------------------------------------------------------- the check
 
 
-def in_steps(pool, function, n: int) -> tuple[int, int, int]:
-    """Runs a kernel on parts of n positions: kind and place of the first fault, and the sum of the counts."""
-    results = list(pool.map(lambda start: function(slice(start, start + STEP)), range(0, n, STEP)))
+def in_parts(pool, kernel_function, game: Game, positions: np.ndarray, *others) -> tuple[int, int, int]:
+    """Runs a kernel on parts of many positions: kind and place of the first fault, and the sum of the counts."""
+    parts = [positions[start : start + STEP] for start in range(0, len(positions), STEP)]
+    results = list(pool.map(lambda part: kernel_function(game, part, *others), parts))
     kind, key = next((result[:2] for result in results if result[0] != FINE), (FINE, -1))
     return kind, int(key), sum(result[2] for result in results)
 
 
-def walk(certificate: Certificate, side: str, pool) -> tuple[np.ndarray, int, int]:
-    """Follows a strategy through all its levels; returns the positions after its last turns, and entries and replies."""
+def walk(certificate: Certificate, side: str, pool) -> tuple[np.ndarray, str]:
+    """Follows a strategy through all its levels; returns the positions after its last turns, and what it was."""
     game, is_white, digest = certificate.game, side == "white", hashlib.sha256()
     levels = [hands for hands in range(certificate.hands, 0, -1) if (hands % 2 == 0) == is_white]
     unknown = set(certificate.file[side]) - {f"{hands:02d}" for hands in levels}
@@ -353,30 +337,28 @@ def walk(certificate: Certificate, side: str, pool) -> tuple[np.ndarray, int, in
         keys, turns = certificate.level(side, hands)
         digest.update(keys)
         digest.update(turns)
-        reached = keys == certificate.root if hands == certificate.hands else np.zeros(len(keys), bool)
-        if hands == certificate.hands:
+        if hands == certificate.hands:  # the root, before which nothing is played
+            reached = keys == certificate.root
             kind, key, replies = FINE if reached.any() else UNANSWERED, certificate.root, 0
         else:
-            index = np.zeros((1 << game.n_points) + 1, np.int32)
-            fill_index(keys, index)
-            own_hand = hands - hands // 2
-            kind, key, replies = in_steps(
-                pool, lambda s: follow(game, after[s], not is_white, own_hand, keys, index, reached), len(after)
-            )  # fmt: skip
+            reached, own_hand = np.zeros(len(keys), bool), hands - hands // 2
+            kind, key, replies = in_parts(pool, follow, game, after, not is_white, own_hand, keys, reached)
         where = f"{side}, {hands} stones in hand"
         require(kind != UNANSWERED, f"{where}: no answer for position {certificate.show(key, hands)}")
         require(kind != LOST, f"{where}: lost in position {certificate.show(key, hands)}")
-        idle = certificate.show(int(keys[np.argmin(reached)]), hands) if len(keys) else ""
-        require(reached.all(), f"{where}: an entry that is never reached, position {idle}")
+        idle = int(keys[np.argmin(reached)]) if len(keys) else 0
+        require(reached.all(), f"{where}: an entry that is never reached, position {certificate.show(idle, hands)}")
         after = np.empty(len(keys), np.int64)
         i = fill_after(game, keys, turns, is_white, hands // 2, after)
         if i >= 0:
-            raise Refusal(f"{where}: illegal turn {turns[i]:#06x} in position {certificate.show(int(keys[i]), hands)}", 1)
+            position = certificate.show(int(keys[i]), hands)
+            raise Refusal(f"{where}: illegal turn {turns[i]:#06x} in position {position}", 1)
         after = after[after >= 0]
         n_entries, n_replies = n_entries + len(keys), n_replies + replies
         print(f"{where}: {len(keys):,} positions answer {replies:,} replies", flush=True)
-    require(certificate.file[side].attrs["sha256"] == digest.hexdigest(), f"{side}: the entries differ from their sha256")
-    return after, n_entries, n_replies
+    same = certificate.file[side].attrs["sha256"] == digest.hexdigest()
+    require(same, f"{side}: the entries differ from their sha256")
+    return after, f"{n_entries:,} positions, {n_replies:,} replies answered"
 
 
 def check(path: Path, data: Path, jobs: int) -> str:
@@ -390,31 +372,28 @@ def check(path: Path, data: Path, jobs: int) -> str:
             walks = {side: walk(certificate, side, pool) for side in claims}
         needed, looked_up = np.zeros((25, 25), bool), dict.fromkeys(claims, 0)
 
-        def judge(table: Table) -> dict[str, int]:
-            n_leaves = {}
-            for side, (after, _, _) in walks.items():
-                wins = claims[side] == "win"
-                kind, key, n_leaves[side] = in_steps(
-                    pool, lambda s: judge_leaves(certificate.game, after[s], side == "white", wins, table, needed), len(after)
-                )  # fmt: skip
-                position = certificate.show(key, 0)
-                require(kind != NO_ROW, f"the table {table.n_white}-{table.n_black} has no row for position {position}")
-                require(kind != LOST, f"{side}: position {position} is no {claims[side]} for {side}")
-            return n_leaves
+        def judge(side: str, table: Table) -> int:
+            rest = side == "white", claims[side] == "win", table, needed
+            kind, key, n = in_parts(pool, judge_leaves, certificate.game, walks[side][0], *rest)
+            position = certificate.show(key, 0)
+            require(kind != NO_ROW, f"the table {table.n_white}-{table.n_black} has no row for position {position}")
+            require(kind != LOST, f"{side}: position {position} is no {claims[side]} for {side}")
+            return n
 
-        to_look_up = judge(Table(0, 0, np.zeros((1, 1), np.uint8), np.zeros(1, np.int32), True, 0))
+        nothing = Table(0, 0, np.zeros((1, 1), np.uint8), np.zeros(1, np.int32), True, 0)
+        to_look_up = {side: judge(side, nothing) for side in claims}
         for n_white, n_black in np.argwhere(needed).tolist():
-            done = judge(read_table(data, certificate, n_white, n_black))
+            table = read_table(data, certificate, n_white, n_black)
+            done = {side: judge(side, table) for side in claims}
             print(f"table {n_white}-{n_black}: {sum(done.values()):,} positions hold", flush=True)
             looked_up = {side: looked_up[side] + n for side, n in done.items()}
     require(looked_up == to_look_up, "some positions were not looked up; this is a fault of the check")
-    for side, (_, n_entries, n_replies) in walks.items():
+    for side, (_, what) in walks.items():
         held = "wins" if claims[side] == "win" else "keeps at least a draw"
-        leaves = f"{looked_up[side]:,} positions after the last stone looked up"
-        print(f"{side.capitalize()} {held}: {n_entries:,} positions, {n_replies:,} replies answered, {leaves}")
-    winner = next((side.capitalize() for side, claim in claims.items() if claim == "win"), None)
-    least = f"at least a draw for {next(iter(claims)).capitalize()}"
-    value = f"a win for {winner}" if winner else "a draw" if len(claims) == 2 else least
+        print(f"{side.capitalize()} {held}: {what}, {looked_up[side]:,} positions after the last stone looked up")
+    words = {"win": "a win", "draw": "at least a draw"}
+    values = [f"{words[claim]} for {side.capitalize()}" for side, claim in claims.items()]
+    value = "a draw" if list(claims.values()) == ["draw", "draw"] else " and ".join(values)
     return f"Proved: {certificate.show(certificate.root, certificate.hands)} of {certificate.variant} is {value}."
 
 

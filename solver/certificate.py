@@ -12,15 +12,15 @@ two digits) with two datasets of equal length; a level without positions may be 
                 with the smallest white mask and, among several of these, the smallest black mask
     turns       uint16: target point | (removed point + 1) << 8, points in ring order, in the frame of that image
 
-Attributes of the file: format, variant, rules (JSON), fingerprint, root (white mask, black mask, white hand, black hand,
-White to move); of each group: claim (``draw``: at least that; ``win``), and sha256 over all its datasets in order of
-falling hands, positions before turns.
+Attributes of the file: format, variant, rules (JSON), fingerprint, root (white mask, black mask, white hand, black
+hand, White to move); of each group: claim (``draw``: at least that; ``win``), and sha256 over all its datasets in order
+of falling hands, positions before turns.
 """
 
 import hashlib
 import json
 import os
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
 import h5py
@@ -31,14 +31,17 @@ from .errors import InputError, MorrisError
 from .jit import kernel
 from .leaves import bit_count
 from .search import (
-    BROKEN, HOLDS, MISSING, MOST_TURNS, STOP, STOPPED, Proof, Prover, Question, canonical_key, fill_turns, recall, search,
+    BROKEN, HOLDS, MISSING, MOST_TURNS, STOP, STOPPED, Proof, Prover, Question, canonical_key, fill_turns, recall,
+    search,
 )  # fmt: skip
 
 FORMAT = "morris-certificate 1"
 
 
 @kernel
-def choose_turns(game, leaves, table, history, control, stack, keys, white_hand, black_hand, white_moves, holder, turns):
+def choose_turns(
+    game, leaves, table, history, control, stack, keys, white_hand, black_hand, white_moves, holder, turns
+):  # fmt: skip
     """For each canonical position writes a turn that holds, or breaks where the other side is the holder; returns how
     many were settled.
 
@@ -162,11 +165,14 @@ def _chosen(question, level, white_hand, black_hand, white_moves) -> np.ndarray:
         while done < len(level):
             question.control[STOP] = question.control[MISSING] = 0
             try:
-                done += pool.submit(
+                job = pool.submit(
                     choose_turns,
                     question.game, question.leaves, question.table, question.history, question.control, stack,
                     level[done:], white_hand, black_hand, white_moves, question.holder, turns[done:],
-                ).result()  # fmt: skip
+                )  # fmt: skip
+                while not wait([job], timeout=0.1).done:
+                    pass
+                done += job.result()
             except BaseException:
                 question.stop()
                 raise

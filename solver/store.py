@@ -32,7 +32,7 @@ INDEX_SCHEME = "orbit-row x colex-column, version 1"
 METRIC = "dtw"
 UNFINISHED = ".unfinished"
 #: What h5py and the code around it raise where a file's structure is damaged.
-DAMAGE = (KeyError, OSError, RuntimeError, ValueError, TypeError, AttributeError)
+DAMAGE = (LookupError, OSError, RuntimeError, ValueError, TypeError, AttributeError)
 #: Complete tables of the small games, part of the project.
 SHIPPED_TABLES = Path(__file__).parent.parent / "data" / "small"
 

@@ -75,7 +75,7 @@ def parse_subspace(text: str, variant: Variant) -> Subspace:
     """Reads ``5-4`` or ``3-4+6-5`` and checks that the variant can have such a subspace."""
     match = re.fullmatch(r"(\d{1,2})-(\d{1,2})(?:\+(\d{1,2})-(\d{1,2}))?", text.strip())
     if not match:
-        raise InputError(f"{text!r} is no subspace; write 5-4, or 3-4+6-5 with stones in hand")
+        raise InputError(f"{text[:40]!r} is no subspace; write 5-4, or 3-4+6-5 with stones in hand")
     subspace = Subspace(*(int(g or 0) for g in match.groups()))
     for on_board, hand in (subspace[::2], subspace[1::2]):
         if not MIN_STONES <= on_board + hand <= variant.stones:
@@ -118,7 +118,7 @@ def placing_subspaces(variant: Variant) -> list[Subspace]:
     """All subspaces with stones in hand that can arise from the empty board, in an order fit for building.
 
     Found by following turns from the empty board on the counts alone: a placement, a placement or slide that
-    captures (see `conversions`), and where a turn may slide, one that does not.  Each file once.
+    captures (see `conversions`), and where a turn may slide, the twin.  Each file once.
     """
     found, open_ones = set(), [start_subspace(variant)]
     while open_ones:
@@ -126,7 +126,7 @@ def placing_subspaces(variant: Variant) -> list[Subspace]:
         if subspace not in found and subspace.is_placing:
             found.add(subspace)
             open_ones += conversions(variant, subspace)
-            if variant.place_and_slide and subspace.own:
+            if variant.place_and_slide:  # the twin shares the file, so it is solved, and needs its own
                 open_ones.append(subspace.twin)
     files = {solved_together(variant, s)[0] for s in found}
     return sorted(files, key=lambda s: (s.own_hand + s.opponent_hand, s.stones_on_board, s))

@@ -11,19 +11,25 @@ PACKAGE = Path(__file__).parent.parent / "solver"
 FLOORS = """
     errors jit bits values
     board variant subspace position moves notation
-    combinatorics symmetry edges indexing reindex tally
-    conversions retrograde verify
-    store build
-    search certificate
-    query stats
+    combinatorics indexing symmetry edges reindex tally
+    header store
+    conversions counting retrograde verify
+    build planning compare
+    leaves search certificate
+    query stats annotate fallback
+    render adjudication players match
+    service server
     cli
 """.split()
 
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 MOST_LINES = 400
 
-#: What asking a question from the shell imports; numba would take most of a second.
-QUICK = "errors values board variant subspace position moves notation combinatorics indexing store query stats".split()
+#: What asking, drawing and playing from the shell import; numba would take most of a second.
+QUICK = """
+    errors values board variant subspace position moves notation combinatorics indexing header store
+    query stats annotate render adjudication players match service
+""".split()
 
 
 def module_name(path):
@@ -100,7 +106,17 @@ def test_verification_shares_nothing_with_the_pass():
     assert not reached & {"conversions", "retrograde", "reindex", "build"}
 
 
-@pytest.mark.parametrize("library, floors", [("click", {"cli"}), ("tqdm", {"cli"}), ("h5py", {"store", "certificate"}), ("llvmlite", {"bits"})])
+@pytest.mark.parametrize(
+    "library, floors",
+    [
+        ("click", {"cli"}),
+        ("tqdm", {"cli"}),
+        ("h5py", {"store", "certificate"}),  # tables, and proofs that stand alone
+        ("llvmlite", {"bits"}),
+        ("starlette", {"server", "cli"}),
+        ("uvicorn", {"cli"}),
+    ],
+)
 def test_libraries_stay_in_their_rooms(library, floors):
     users = {floor_of(module_name(path)) for path in MODULES if library in foreign_imports(path)}
     assert users == floors

@@ -68,7 +68,7 @@ def test_single_positions(nine_store):
             n += 1
             if row["best_turns"]:
                 assert set(best_turns(probe, position)) == set(row["best_turns"].split())
-    assert n == 14
+    assert n == 15
 
 
 def best_turns(probe, position):

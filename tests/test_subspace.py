@@ -137,9 +137,10 @@ def test_placing_subspaces_are_those_that_turns_lead_to(variant):
             expected.add(subspace if white_moves else subspace.twin)
     listed = tables_of(variant, placing_subspaces(variant))
     assert len(listed) == len(set(listed))
-    # Where turns slide, a file holds both sides to move, also where counts allow only one.
     assert expected <= set(listed)
-    assert {solved_together(variant, s)[0] for s in expected} == set(placing_subspaces(variant))
+    if not variant.place_and_slide:
+        assert expected == set(listed)
+    # Where turns slide, a file holds both sides to move, also where counts allow only one, and that one needs its own.
 
 
 @pytest.mark.parametrize(

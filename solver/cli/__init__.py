@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from .. import __version__
 from ..errors import InputError, MorrisError
 
 #: Command -> module of this package that defines it, in the order in which help lists them.
@@ -50,7 +51,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="morris", message="%(prog)s %(version)s")
+@click.version_option(__version__, message="%(prog)s %(version)s", prog_name="morris")
 def group() -> None:
     """Solve nine men's morris and its family, and ask the solution.
 
@@ -68,6 +69,9 @@ def main() -> None:
         sys.exit(code if isinstance(code, int) else 0)
     except (click.exceptions.Abort, KeyboardInterrupt):
         _stop("interrupted", 130)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.format_message())
+        sys.exit(2)
     except click.ClickException as error:
         hint = f" (see '{error.ctx.command_path} --help')" if getattr(error, "ctx", None) else ""
         _stop(error.format_message().replace("\n", " ") + hint, 2)

@@ -22,7 +22,7 @@ def parse_bytes(text: str | None) -> int | None:
     units = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
     number, unit = (text[:-1], units.get(text[-1:].upper())) if text[-1:].isalpha() else (text, 1)
     try:
-        if unit is None or float(number) <= 0:
+        if unit is None or not 0 < float(number) < 2**40:
             raise ValueError
         return int(float(number) * unit)
     except ValueError:

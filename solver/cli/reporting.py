@@ -15,7 +15,7 @@ from ..stats import COLUMNS, finished_subspaces, game_files, start_value, subspa
 from ..store import TableStore
 from ..subspace import count_canonical, parse_subspace, solved_together
 from ..variant import VARIANTS, get_variant
-from . import data_option, subspace_option, variant_options
+from . import data_option, jobs_option, subspace_option, variant_options
 
 
 def print_verdict(variant, data) -> None:
@@ -176,7 +176,7 @@ def variants() -> None:
 @click.argument("first")
 @click.argument("second")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
-@click.option("-j", "--jobs", type=click.IntRange(1, 256), default=os.cpu_count() or 1, show_default="all cores")
+@jobs_option
 @data_option
 def compare(first, second, form, jobs, data) -> None:
     """How many positions change their value between two variants on one board.
