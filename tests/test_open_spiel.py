@@ -11,6 +11,10 @@ from collections.abc import Iterator
 import oracle
 import pytest
 
+from solver.moves import format_turn, is_over, legal_turns, play
+from solver.position import format_own_form, parse_own_form
+from solver.variant import get_variant
+
 pyspiel = pytest.importorskip("pyspiel")
 
 RING_ORDER = oracle.BOARDS["ring3"].points
@@ -30,7 +34,19 @@ def successors_by_oracle(text: str) -> dict[str, str]:
     return {str(turn): oracle.write(rules, after, after_mover) for turn, after in oracle.successors(rules, position)}
 
 
-IMPLEMENTATIONS = [successors_by_oracle]
+def successors_by_solver(text: str) -> dict[str, str]:
+    """The same by the package, whose positions are masks."""
+    nine = get_variant("nine")
+    position = parse_own_form(text, nine)
+    if is_over(nine, position):
+        return {}
+    return {
+        format_turn(nine.board, turn): format_own_form(play(nine, position, turn), nine)
+        for turn in legal_turns(nine, position)
+    }
+
+
+IMPLEMENTATIONS = [successors_by_oracle, successors_by_solver]
 
 
 # ------------------------------------------------------------------------------- OpenSpiel's side
