@@ -40,7 +40,7 @@ def prepare(lock_name: str) -> Path:
 
 def run(program: str, arguments: list[str], lock_name: str) -> None:
     """Replaces this process by a program of the environment."""
-    folder = prepare(lock_name)
+    path = str(prepare(lock_name) / program)
     sys.stdout.flush()
     os.chdir(ROOT)
-    os.execv(folder / program, [program, *arguments])
+    os.execv(path, [path, *arguments])  # python finds its environment by the path it is called by
