@@ -4,6 +4,7 @@ Tests marked slow run only when asked for: ``-m slow`` those alone, ``-m "slow o
 """
 
 import os
+import signal
 import subprocess
 import sys
 from bisect import bisect_left
@@ -32,6 +33,9 @@ ROOT = Path(__file__).parent.parent
 
 
 def pytest_configure(config):
+    # A shell starts jobs in its background with interrupts ignored, which all processes started from here would inherit.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if not config.option.markexpr:
         config.option.markexpr = "not slow"
 

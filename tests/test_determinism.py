@@ -1,12 +1,14 @@
 """The same bytes with any number of workers, in every run, with and without the processor's bit instructions."""
 
+import csv
 import hashlib
 
 import pytest
-from conftest import build_tables
+from conftest import ROOT, build_tables, tables_of
 
 from solver import jit
 from solver.build import all_targets, moving_targets
+from solver.stats import finished_subspaces
 from solver.variant import get_variant
 
 NINE, SIX = get_variant("nine"), get_variant("six")
@@ -24,6 +26,21 @@ def test_any_number_of_workers(tmp_path, small_tables, monkeypatch, jobs):
     expected = file_hashes(small_tables / "nine")
     assert file_hashes(tmp_path / "nine") == {name: expected[name] for name in ("3-3.h5", "4-3.h5")}
     assert file_hashes(tmp_path / "six") == file_hashes(small_tables / "six")
+
+
+@pytest.mark.parametrize("name", ["nine", "six"])
+def test_values_are_those_that_were_recorded(name, nine_store, six_store):
+    """Contents of tables do not change with the program: they are written down in data/checksums."""
+    store = {"nine": nine_store, "six": six_store}[name]
+    with open(ROOT / "data" / "checksums" / f"{name}.csv", newline="") as file:
+        recorded = {row["subspace"]: row for row in csv.DictReader(file)}
+    built = finished_subspaces(store)
+    assert {s.name for s in tables_of(store.variant, all_targets(store.variant))} == set(recorded)
+    for subspace in built:
+        table, row = store.table(subspace), recorded[subspace.name]
+        assert table.values_sha256 == row["values_sha256"] == hashlib.sha256(table.read()).hexdigest()
+        assert table.positions == int(row["canonical_positions"])
+    assert len(built) == {"nine": 6, "six": len(recorded)}[name]
 
 
 def test_a_slice_for_each_row_and_one_for_all():
