@@ -87,6 +87,11 @@ def test_finished_files_are_kept(tmp_path):
     after = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.h5")}
     assert set(after) == {"3-3.h5", "4-3.h5", "4-4.h5"}
     assert {name: after[name] for name in before} == before
+    # A list made before another build had finished names what is there by now.
+    builder = Builder(SMALL, tmp_path, 1)
+    builder.build(moving_targets(SMALL))
+    builder.close()
+    assert {path.name: path.stat().st_mtime_ns for path in folder.glob("*.h5")} == after
 
 
 def test_leftovers_are_removed_and_no_half_written_file_counts(tmp_path):
