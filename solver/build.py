@@ -233,10 +233,7 @@ class Builder:
         if self._pending and subspace in self._pending[0]:
             values = self._pending[0][subspace]
         else:
-            table = self.store.table(subspace)
-            if table.width > width:
-                raise DepthOverflowError(f"{subspace.name} has {table.width} bytes a slot")
-            values = table.read(self.workers.pool)
+            values = self.store.table(subspace).read(self.workers.pool)
         values = widened(values, width)
         if rows_own != subspace.rows_are_own:
             values = exchanged(self.variant, column_stones, row_stones, values, self.workers)

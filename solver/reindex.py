@@ -9,6 +9,7 @@ import numpy as np
 from .bits import deposit, extract
 from .combinatorics import columns
 from .edges import rank_of
+from .errors import DepthOverflowError
 from .jit import Workers, kernel
 from .symmetry import image_of, orbits
 from .values import DTYPES, draw_code
@@ -49,9 +50,11 @@ def exchanged(variant: Variant, row_stones: int, column_stones: int, values: np.
 
 
 def widened(values: np.ndarray, width: int) -> np.ndarray:
-    """The same values in a wider code."""
+    """The same values in a code of ``width`` bytes; `DepthOverflowError` where that is narrower than theirs."""
     if values.dtype == DTYPES[width]:
         return values
+    if values.itemsize > width:
+        raise DepthOverflowError(f"values of {values.itemsize} bytes a slot do not fit {width}")
     narrow = 8 * values.itemsize
     draw = draw_code(values.itemsize)
     table = np.arange(1 << narrow, dtype=np.int64)

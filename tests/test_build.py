@@ -16,7 +16,7 @@ from solver.errors import DepthOverflowError, InputError, MorrisError, ResourceE
 from solver.header import check_file
 from solver.store import UNFINISHED, TableStore
 from solver.subspace import Subspace, count_canonical, dependencies, moving_pairs, parse_subspace, solved_together, start_subspace
-from solver.values import decode
+from solver.values import DTYPES, code_of_depth, decode
 from solver.variant import VARIANTS, get_variant
 
 NINE, SIX, THREE = map(get_variant, ("nine", "six", "three"))
@@ -299,6 +299,21 @@ def test_a_count_that_burnside_does_not_give_stops_the_build(tmp_path, monkeypat
     with pytest.raises(MorrisError, match="Burnside"):
         build_tables(tmp_path, THREE, [Subspace(3, 3)])
     assert file_names(tmp_path / "three") == []
+
+
+def test_a_wide_table_is_not_read_as_a_narrow_one(tmp_path):
+    """Whether it is in its file or still being written: depths must never wrap."""
+    build_tables(tmp_path, THREE, [Subspace(3, 3)])
+    builder = Builder(THREE, tmp_path, 1)
+    wide = builder.load(Subspace(3, 3), True, 2)
+    assert wide.dtype == DTYPES[2]
+    wide[0] = code_of_depth(600, 2)
+    builder._pending = ({Subspace(3, 3): wide}, None)
+    with pytest.raises(DepthOverflowError):
+        builder.load(Subspace(3, 3), True, 1)
+    assert builder.load(Subspace(3, 3), True, 2)[0] == code_of_depth(600, 2)
+    builder._pending = None
+    builder.close()
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ def file_hashes(folder):
 
 @pytest.mark.parametrize("jobs", [1, 2, 4])
 def test_any_number_of_workers(tmp_path, small_tables, monkeypatch, jobs):
-    monkeypatch.setattr(jit, "MIN_SLICE_SLOTS", 500)  # many slices, also of small tables
+    monkeypatch.setattr(jit, "MIN_SLICE_SLOTS", 2000)  # many slices, also of small tables
     build_tables(tmp_path, NINE, moving_targets(NINE, 7), jobs)
     build_tables(tmp_path, SIX, all_targets(SIX), jobs)
     expected = file_hashes(small_tables / "nine")
