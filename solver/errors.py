@@ -27,6 +27,9 @@ class MissingTableError(MorrisError, KeyError):
         super().__init__(message)
         self.subspace = subspace
 
+    def __reduce__(self):  # a worker process hands it on
+        return type(self), (self.subspace, self.args[0])
+
     def __str__(self) -> str:  # KeyError would print the repr of its argument
         return self.args[0]
 

@@ -93,7 +93,7 @@ def write_tables(
                 "index_scheme": INDEX_SCHEME, "metric": METRIC, "unit": "plies", "software": f"morris {__version__}",
                 "subspaces": " ".join(s.name for s in tables),
             })  # fmt: skip
-            file.create_dataset("rows", data=row_masks.astype(np.uint32), compression="gzip", track_times=False)
+            _write_dataset(file, "rows", row_masks.astype(np.uint32))
             for subspace, values in tables.items():
                 _write_table(file, subspace, values, len(row_masks), tallies[subspace], pool)
         size = unfinished.stat().st_size - HEADER_SIZE
@@ -122,6 +122,11 @@ def _write_attributes(node, attributes: dict) -> None:
     node.attrs["attributes_crc32"] = _attributes_checksum(attributes)
 
 
+def _write_dataset(node, name: str, data: np.ndarray) -> None:
+    # Flushed at once: otherwise its place in the file would depend on when Python frees the dataset.
+    node.create_dataset(name, data=data, compression="gzip", track_times=False).flush()
+
+
 def _write_table(file, subspace: Subspace, values: np.ndarray, n_rows: int, tally, pool) -> None:
     n_columns = len(values) // n_rows
     width = values.itemsize
@@ -136,11 +141,12 @@ def _write_table(file, subspace: Subspace, values: np.ndarray, n_rows: int, tall
         "values_sha256": hashlib.sha256(values).hexdigest(),
     })  # fmt: skip
     for name, histogram in (("orbit_histogram", orbit_histogram), ("raw_histogram", raw_histogram)):
-        group.create_dataset(name, data=histogram, compression="gzip", track_times=False)
+        _write_dataset(group, name, histogram)
     dataset = group.create_dataset(
         "values", shape=(n_rows, n_columns), dtype=DTYPES[width], chunks=(rows, n_columns),
         compression="gzip", compression_opts=COMPRESSION_LEVEL, track_times=False,
     )  # fmt: skip
+    dataset.flush()
     checksums = np.zeros(n_chunks, np.uint32)
 
     def pack(chunk: int) -> bytes:
@@ -152,7 +158,7 @@ def _write_table(file, subspace: Subspace, values: np.ndarray, n_rows: int, tall
 
     for chunk, packed in enumerate(_in_order(pool, pack, n_chunks)):
         dataset.id.write_direct_chunk((chunk * rows, 0), packed)
-    group.create_dataset("chunk_crc32", data=checksums, compression="gzip", track_times=False)
+    _write_dataset(group, "chunk_crc32", checksums)
 
 
 def _in_order(pool, function, n: int, ahead: int = 64):

@@ -14,7 +14,7 @@ FLOORS = """
     combinatorics indexing symmetry edges reindex tally
     header store
     conversions counting retrograde verify
-    build planning compare
+    build planning compare schedule tasks cluster
     leaves search certificate
     query stats annotate fallback
     render adjudication players match
@@ -115,6 +115,7 @@ def test_verification_shares_nothing_with_the_pass():
         ("llvmlite", {"bits"}),
         ("starlette", {"server", "cli"}),
         ("uvicorn", {"cli"}),
+        ("distributed", {"cluster", "tasks"}),
     ],
 )
 def test_libraries_stay_in_their_rooms(library, floors):

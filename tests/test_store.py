@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import random
 import shutil
 from concurrent.futures import ThreadPoolExecutor
@@ -105,6 +106,19 @@ def test_the_same_bytes_with_and_without_helpers(tmp_path):
     assert contents[0] == contents[1] == contents[2]
 
 
+def test_the_same_bytes_whenever_python_frees_a_dataset(tmp_path, monkeypatch):
+    freed_at_once = write_made_up(tmp_path / "a")[0].read_bytes()
+    kept, create = [], h5py.Group.create_dataset
+
+    def create_and_keep(*args, **kwargs):
+        kept.append(create(*args, **kwargs))
+        return kept[-1]
+
+    monkeypatch.setattr(h5py.Group, "create_dataset", create_and_keep)
+    assert write_made_up(tmp_path / "b")[0].read_bytes() == freed_at_once
+    assert kept
+
+
 def test_many_threads_read_at_once(six_store):
     table = six_store.table(Subspace(5, 4))
     expected = table.read()
@@ -171,6 +185,8 @@ def test_a_missing_table_says_which_and_how_to_make_it(tmp_path):
     message = str(error.value)
     assert message == f"the table 4-5 of nine is missing in {tmp_path}; 'morris build -V nine --subspace 4-5' makes it"
     assert error.value.subspace == "4-5" and isinstance(error.value, KeyError)
+    copied = pickle.loads(pickle.dumps(error.value))  # as a worker process hands it on
+    assert (str(copied), copied.subspace) == (message, "4-5")
 
 
 def test_exit_codes():

@@ -1,5 +1,6 @@
 """Commands that make tables or recompute them: solve, build, verify."""
 
+import functools
 import sys
 import time
 
@@ -32,6 +33,10 @@ def parse_bytes(text: str | None) -> int | None:
 def build_options(command):
     """What `solve` and `build` share."""
     for option in (
+        click.option(
+            "--scheduler", metavar="ADDRESS",
+            help="Build on the Dask cluster of this scheduler, e.g. tcp://host:8786; -j and --memory are then each worker's.",
+        ),
         click.option("--memory", metavar="SIZE", help="Most memory to use, e.g. 8G; default: what is free."),
         jobs_option,
         subspace_option,
@@ -103,15 +108,16 @@ def _announce_compiling() -> None:
         click.echo("compiling the kernels, once (under a minute)", err=True)
 
 
-def run_build(variant, data, max_stones, subspace, jobs, memory, phase) -> None:
+def run_build(variant, data, max_stones, subspace, jobs, memory, phase, scheduler) -> None:
     """Builds what is missing among the targets that the options name."""
     memory = parse_bytes(memory)
     targets = [parse_subspace(subspace, variant)] if subspace else None
     from ..store import require_writable, table_folder
 
     require_writable(table_folder(data, variant))
-    _announce_compiling()
-    from ..build import Builder, all_targets, moving_targets, plan
+    if scheduler is None:
+        _announce_compiling()
+    from ..build import Builder, all_targets, estimate, moving_targets, plan
 
     if targets is None:
         targets = moving_targets(variant, max_stones)
@@ -121,19 +127,26 @@ def run_build(variant, data, max_stones, subspace, jobs, memory, phase) -> None:
     builder = Builder(variant, data, jobs, memory)
     try:
         files = plan(variant, builder.store, targets)
-        need = builder.check_resources(files)
+        need = builder.check_resources(files) if scheduler is None else estimate(variant, files, jobs)
         if not files:
             click.echo(f"{variant.name}: all tables asked for are there", err=True)
             return
+        workers = f"{jobs} workers" if scheduler is None else f"{jobs} threads on one machine"
         click.echo(
             f"{variant.name}: {len(files)} files, {need.positions:,} positions; about {_clock(need.seconds)} with "
-            f"{jobs} workers, {need.memory / 2**30:.1f} GiB of memory, {need.disk / 1e9:.2f} GB of disk",
+            f"{workers}, {need.memory / 2**30:.1f} GiB of memory, {need.disk / 1e9:.2f} GB of disk",
             err=True,
         )
         bars = Bars(files, need.positions)
         started = time.monotonic()
         try:
-            builder.build(files, bars)
+            if scheduler is None:
+                builder.build(files, bars)
+            else:
+                from ..cluster import build_on_cluster
+
+                say = functools.partial(click.echo, err=True)
+                build_on_cluster(variant, data, files, scheduler, bars, jobs, memory, say)
         except KeyboardInterrupt:
             raise Interrupted("interrupted; finished tables are kept, the same command goes on where it stopped") from None
         finally:
@@ -155,6 +168,7 @@ def build(estimate, **options) -> None:
     morris build --max-stones 10
     morris build -V six --phase placing
     morris build -V lasker --estimate
+    morris build --phase placing --scheduler tcp://host:8786 -j 8 --memory 10G
     """
     if not estimate:
         run_build(**options)
