@@ -76,6 +76,11 @@ class Variant:
         canonical = json.dumps(self.rules(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
+    @property
+    def known(self) -> str:
+        """What is known of the empty board, and how; for people, not for programs."""
+        return KNOWN.get(self.name, "unknown")
+
     def can_fly(self, stones_on_board: int) -> bool:
         """Whether a side with that many stones on board and none in hand may move anywhere."""
         return stones_on_board == self.fly_at
@@ -131,6 +136,21 @@ _ALL = (
 
 #: Every named variant, in the order in which the documents list them.
 VARIANTS: dict[str, Variant] = {variant.name: variant for variant in _ALL}
+
+
+#: What is known of the empty board, by name of the variant.
+KNOWN = {
+    "nine": "draw (Gasser 1996); proved here, and by complete tables",
+    "lasker": "draw (Stahlhacke 2003); not computed here",
+    "morabaraba": "win for the first player in 49 plies (Gévay and Danner 2014)",
+    "ten": "draw (Gévay and Danner 2014)",
+    "eleven": "win for the first player (Gévay and Danner 2014)",
+    "six": "draw, by complete tables",
+    "six-fly": "draw, by complete tables",
+    "five": "draw, by complete tables",
+    "four": "draw, by complete tables",
+    "three": "win for the first player in 9 plies, by complete tables",
+}
 
 
 def get_variant(name: str) -> Variant:

@@ -19,7 +19,7 @@ from solver.cli import COMMANDS, group, main
 from solver.cli.building import parse_bytes
 from solver.errors import InputError
 from solver.store import TableFile, write_tables
-from solver.subspace import Subspace, count_canonical, moving_pairs, placing_subspaces
+from solver.subspace import Subspace, count_canonical, moving_pairs, placing_subspaces, solved_together
 from solver.variant import VARIANTS, get_variant
 
 NINE, SIX, THREE = map(get_variant, ("nine", "six", "three"))
@@ -247,8 +247,22 @@ def test_info_of_nothing(morris, tmp_path):
 def test_variants(morris):
     done = morris("variants")
     assert done.code == 0
-    assert [line.split()[0] for line in done.out.splitlines() if not line.startswith(" ")] == list(VARIANTS)
-    assert "8,904,593,601 positions moving" in done.out
+    assert [line.split()[0] for line in done.out.splitlines() if not line.startswith(" ")] == [*VARIANTS, "Times"]
+    assert "8,904,593,601 positions moving" in done.out and "17,838,514,173 positions placing" in done.out
+    assert done.out.count("empty board: ") == len(VARIANTS)
+
+
+def test_variants_as_json(morris):
+    found = {row["variant"]: row for row in map(json.loads, morris("variants", "--json", "-j", "1").out.splitlines())}
+    assert list(found) == list(VARIANTS)
+    assert found["six"]["moving"]["positions"] == sum(
+        count_canonical(get_variant("six"), s) for f in moving_pairs(get_variant("six")) for s in solved_together(get_variant("six"), f)
+    )
+    fewer = {row["variant"]: row for row in map(json.loads, morris("variants", "--json", "-j", "4").out.splitlines())}
+    for name, row in found.items():
+        assert row["empty_board"] == get_variant(name).known
+        assert row["placing"]["bytes"] > 0
+        assert abs(row["moving"]["seconds"] - 4 * fewer[name]["moving"]["seconds"]) <= 2
 
 
 # ---------------------------------------------------------------- what is wrong

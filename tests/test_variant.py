@@ -3,7 +3,7 @@
 import pytest
 
 from solver.errors import InputError
-from solver.variant import VARIANTS, Variant, get_variant
+from solver.variant import KNOWN, VARIANTS, Variant, get_variant
 
 NINE = get_variant("nine")
 
@@ -99,3 +99,10 @@ def test_a_variant_is_plain_data():
     assert set(NINE.rules()) == {
         "board", "edges", "mills", "stones", "fly_at", "capture_in_mills", "place_and_slide", "full_board",
     }  # fmt: skip
+
+
+def test_what_is_known_is_told_of_that_game_only():
+    assert set(KNOWN) <= set(VARIANTS)
+    nine = get_variant("nine")
+    assert nine.known.startswith("draw")
+    assert nine.with_overrides(stones=8).known == "unknown"

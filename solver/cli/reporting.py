@@ -154,22 +154,39 @@ def info(variant, data) -> None:
 
 
 @click.command()
-def variants() -> None:
-    """The games morris knows.
+@click.option("--json", "as_json", is_flag=True, help="One object a line instead.")
+@jobs_option
+def variants(as_json, jobs) -> None:
+    """The games morris knows: rules, positions, time and disk for complete tables, and the value of the empty board.
 
     \b
     morris variants
+    morris variants -j 8
     """
+    from ..planning import plan_build
     from ..subspace import moving_pairs, placing_subspaces
 
     for variant in VARIANTS.values():
-        moving = sum(count_canonical(variant, s) for f in moving_pairs(variant) for s in solved_together(variant, f))
-        placing = sum(count_canonical(variant, s) for f in placing_subspaces(variant) for s in solved_together(variant, f))
+        phases = {"moving": moving_pairs(variant), "placing": placing_subspaces(variant)}
+        plans = {phase: plan_build(variant, jobs, files) for phase, files in phases.items()}
+        if as_json:
+            facts = {phase: {"positions": p.positions, "seconds": round(p.seconds), "bytes": p.disk} for phase, p in plans.items()}
+            click.echo(json.dumps({"variant": variant.name, "rules": variant.summary, "empty_board": variant.known, **facts}))
+            continue
         click.echo(f"{variant.name:12} {variant.summary}")
-        click.echo(f"{'':12} {moving:,} positions moving, {placing:,} placing")
+        for phase, p in plans.items():
+            click.echo(f"{'':12} {p.positions:,} positions {phase}: about {_duration(p.seconds)}, {_size(p.disk)}")
+        click.echo(f"{'':12} empty board: {variant.known}")
+    if not as_json:
+        click.echo(f"Times are estimates for {jobs} workers; sizes are those of tables with depths.")
 
 
+def _size(n_bytes: int) -> str:
+    return f"{n_bytes / 1e9:,.1f} GB" if n_bytes >= 1e9 else f"{n_bytes / 1e6:,.1f} MB"
 
+
+def _duration(seconds: float) -> str:
+    return "a second" if seconds < 1.5 else f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 @click.command()
