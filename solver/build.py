@@ -1,8 +1,9 @@
 """Building tables: what is missing, in which order, within which memory, and how to go on after a stop.
 
 A build walks the files in an order in which every conversion leads to a finished one, solves each and writes it while
-the next is being solved.  Finished files are kept; an interrupted one leaves nothing behind but a name that the next
-build removes.  One build at a time works in a folder; readers are never disturbed.
+the next is being solved.  Moving tables that another variant with the same moving phase has in the data folder are taken
+over rather than solved again.  Finished files are kept; an interrupted one leaves nothing behind but a name that the
+next build removes.  One build at a time works in a folder; readers are never disturbed.
 """
 
 import fcntl
@@ -17,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from .conversions import shape_of
-from .errors import DepthOverflowError, MorrisError, ResourceError
+from .errors import DepthOverflowError, MorrisError, ResourceError, TableError
 from .jit import Workers
 from .reindex import exchanged, widened
 from .retrograde import FRONTIER_LIMIT, MOST_DEPTHS, solve_together
@@ -28,7 +29,7 @@ from .subspace import (
 from .symmetry import orbits
 from .tally import histograms
 from .values import DTYPES, draw_code, max_depth
-from .variant import Variant
+from .variant import Variant, relatives
 
 #: Slots a second and worker, measured on a 2.6 GHz server core, for estimates only.
 MOVING_RATE, PLACING_RATE = 9e6, 13e6
@@ -194,7 +195,11 @@ class Builder:
         together = solved_together(self.variant, file)
         positions = sum(count_canonical(self.variant, s) for s in together)
         progress.begin(file, positions)
-        tables, tallies = self._solve(file, progress)
+        tables = self._taken_over(file)
+        if tables is None:
+            tables, tallies = self._solve(file, progress)
+        else:
+            tallies = self._tallies(tables)
         for subspace in together:
             counted = int(tallies[subspace][0].sum())
             if counted != count_canonical(self.variant, subspace):
@@ -209,6 +214,23 @@ class Builder:
         self._pending = (ordered, job)
         progress.done(file, positions, time.monotonic() - started)
 
+    def _taken_over(self, file: Subspace) -> dict | None:
+        """Moving tables that another variant's folder holds and that have the same values under these rules."""
+        for relative in relatives(self.variant) if not file.is_placing else ():
+            if max(file) <= relative.stones:
+                store = TableStore(self.data, relative, with_shipped=False)
+                try:
+                    if store.has(file):
+                        return {s: store.table(s).read(self.workers.pool) for s in solved_together(self.variant, file)}
+                except TableError:  # damaged: that is told where it is asked for, and it can be computed
+                    continue
+                finally:
+                    store.close()
+        return None
+
+    def _tallies(self, tables: dict) -> dict:
+        return {s: histograms(self.variant, s, t, self.workers) for s, t in tables.items()}
+
     def _solve(self, file: Subspace, progress: Progress) -> tuple[dict, dict]:
         for width in DTYPES:
             try:
@@ -216,7 +238,7 @@ class Builder:
                     self.variant, file, width, lambda s, rows_own, w=width: self.load(s, rows_own, w),
                     self.workers, progress.share,
                 )  # fmt: skip
-                tallies = {s: histograms(self.variant, s, t, self.workers) for s, t in tables.items()}
+                tallies = self._tallies(tables)
                 if any(orbit[max_depth(width) // 2 + 1 : draw_code(width)].any() for orbit, _ in tallies.values()):
                     raise DepthOverflowError(f"{file.name} has losses deeper than {max_depth(width)} plies")
                 return tables, tallies

@@ -70,6 +70,10 @@ class Variant:
             "full_board": self.full_board,
         }
 
+    def moving_rules(self) -> dict:
+        """The rules that can change a value once all stones are placed: how many there were does not matter."""
+        return {rule: value for rule, value in self.rules().items() if rule not in ("stones", "place_and_slide")}
+
     @cached_property
     def fingerprint(self) -> str:
         """Hash of the rules, 16 hex digits, equal exactly where two variants have the same tables."""
@@ -151,6 +155,18 @@ KNOWN = {
     "four": "draw, by complete tables",
     "three": "win for the first player in 9 plies, by complete tables",
 }
+
+
+def relatives(variant: Variant) -> list[Variant]:
+    """The named variants with other rules but the same moving phase, so that their moving tables hold the same values.
+
+    >>> [relative.name for relative in relatives(VARIANTS["nine"])]
+    ['lasker', 'lasker-nine', 'ten']
+    """
+    return [
+        other for other in VARIANTS.values()
+        if other.fingerprint != variant.fingerprint and other.moving_rules() == variant.moving_rules()
+    ]  # fmt: skip
 
 
 def get_variant(name: str) -> Variant:

@@ -13,9 +13,9 @@ from solver.build import (
     Builder, Progress, all_targets, available_memory, build_lock, estimate, memory_needed, moving_targets, plan,
 )  # fmt: skip
 from solver.errors import DepthOverflowError, InputError, MorrisError, ResourceError
-from solver.header import check_file
+from solver.header import HEADER_SIZE, check_file
 from solver.store import UNFINISHED, TableStore
-from solver.subspace import Subspace, count_canonical, dependencies, moving_pairs, parse_subspace, solved_together, start_subspace
+from solver.subspace import Subspace, count_canonical, dependencies, moving_pairs, parse_subspace, placing_subspaces, solved_together, start_subspace
 from solver.values import DTYPES, code_of_depth, decode
 from solver.variant import VARIANTS, get_variant
 
@@ -162,6 +162,64 @@ def test_progress_tells_of_every_file(tmp_path):
     positions = [sum(count_canonical(THREE, s) for s in solved_together(THREE, file)) for file in files]
     assert told == [(what, file, n) for file, n in zip(files, positions) for what in ("begin", "done")]
     assert sum(positions) == estimate(THREE, files, 1).positions
+
+
+# ---------------------------------------------------------------- taken over
+
+
+@pytest.fixture
+def solved(monkeypatch):
+    """Names of the files that a pass has solved from now on."""
+    names, solve = [], build_module.solve_together
+
+    def noted(variant, file, *args):
+        names.append(file.name)
+        return solve(variant, file, *args)
+
+    monkeypatch.setattr(build_module, "solve_together", noted)
+    return names
+
+
+def test_a_relatives_moving_tables_are_taken_over(tmp_path, solved):
+    five = get_variant("five")
+    build_tables(tmp_path / "alone", five, moving_targets(five))
+    assert solved == [s.name for s in moving_pairs(five)]
+    solved.clear()
+    build_tables(tmp_path, SIX, moving_targets(SIX, 9))
+    assert "6-3" in solved and "5-5" not in solved
+    solved.clear()
+    build_tables(tmp_path, five, moving_targets(five))
+    assert solved == ["5-5"]
+    assert contents(tmp_path / "five") == contents(tmp_path / "alone" / "five")
+
+
+@pytest.mark.parametrize("changes", [{"fly_at": 3}, {"capture_in_mills": "none"}])
+def test_tables_of_other_rules_are_not_taken_over(tmp_path, solved, changes):
+    build_tables(tmp_path, SIX, [Subspace(3, 3)])
+    other = SIX.with_overrides(stones=4, **changes)
+    build_tables(tmp_path, other, [Subspace(3, 3)])
+    assert solved == ["3-3", "3-3"]
+
+
+def test_placing_tables_are_never_taken_over(tmp_path, solved):
+    build_tables(tmp_path, THREE, all_targets(THREE))
+    solved.clear()
+    build_tables(tmp_path, THREE.with_overrides(place_and_slide=True), all_targets(THREE))
+    assert sorted(solved) == sorted(s.name for s in placing_subspaces(THREE.with_overrides(place_and_slide=True)))
+
+
+def test_a_damaged_relative_is_not_taken_over(tmp_path, solved):
+    build_tables(tmp_path, SIX, [Subspace(3, 3)])
+    path = tmp_path / "six" / "3-3.h5"
+    store = TableStore(tmp_path, SIX, with_shipped=False)
+    place = store.table(Subspace(3, 3))._values.id.get_chunk_info(0)
+    store.close()
+    content = bytearray(path.read_bytes())
+    content[HEADER_SIZE + place.byte_offset + place.size // 2] ^= 255
+    path.write_bytes(content)
+    build_tables(tmp_path, SMALL, [Subspace(3, 3)])
+    assert solved == ["3-3", "3-3"]
+    check_file(tmp_path / SMALL.name / "3-3.h5")
 
 
 # ---------------------------------------------------------------- lock

@@ -60,9 +60,17 @@ def solve_both(variant, workers):
         get_variant("three").with_overrides(place_and_slide=True),
         get_variant("three").with_overrides(stones=4, fly_at=3),
         get_variant("four"),
+        *(pytest.param(variant, marks=pytest.mark.slow) for variant in (
+            NINE.with_overrides(stones=3, place_and_slide=True),
+            NINE.with_overrides(stones=3, place_and_slide=True, capture_in_mills="none"),
+            SIX.with_overrides(stones=4, place_and_slide=True),
+            SIX.with_overrides(stones=5, place_and_slide=True),
+            get_variant("twelve").with_overrides(stones=3),
+            get_variant("morabaraba").with_overrides(stones=3),
+        )),
     ],
     ids=lambda variant: variant.name,
-)
+)  # fmt: skip
 def test_whole_games(variant, workers):
     tables, solution = solve_both(variant, workers)
     assert set(tables.values) >= set(tables_of(variant, all_targets(variant)))
