@@ -1,9 +1,12 @@
-"""Bit extraction and deposit on masks of up to 24 bits.
+"""What a processor does at once and a loop does slowly: bit extraction, comparing many elements, asking for memory.
 
 ``extract(value, mask)`` packs the bits of ``value`` that ``mask`` selects into the low end, ``deposit``
-is its inverse: x86's pext and pdep.  Where the processor has them they compile to one instruction;
+is its inverse, on masks of up to 24 bits: x86's pext and pdep.  Where the processor has them they compile to one instruction;
 everywhere else (arm64, or numba switched off) ``*_twin``, made of byte tables, does the same.
 Both are tested to agree.  ``MORRIS_NO_PEXT=1`` selects the twin everywhere.
+
+``matches`` compares 64 neighbours with vector instructions of whatever processor there is; its twin is the loop.
+``prefetch`` changes no value anywhere: it is advice to the memory, which the twin does not give.
 """
 
 import os
@@ -93,6 +96,79 @@ def lowest_bit_twin(value):
 
 #: Number of the lowest bit set in a value that is not 0.
 lowest_bit = lowest_bit_twin if JIT_DISABLED else lowest_bit_compiled
+
+
+@intrinsic
+def _prefetch_element(typingctx, flat, index):
+    def codegen(context, builder, signature, args):
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        byte, i32 = ir.IntType(8).as_pointer(), ir.IntType(32)
+        function = builder.module.declare_intrinsic(
+            "llvm.prefetch", (byte,), ir.FunctionType(ir.VoidType(), (byte, i32, i32, i32))
+        )
+        # For reading, to be kept in all caches, data.
+        address = builder.bitcast(builder.gep(array.data, [args[1]]), byte)
+        builder.call(function, [address, i32(0), i32(3), i32(1)])
+        return context.get_dummy_value()
+
+    return types.void(flat, types.int64), codegen
+
+
+@inlined
+def prefetch_compiled(flat, index):
+    _prefetch_element(flat, np.int64(index))
+
+
+def prefetch_twin(flat, index):
+    pass
+
+
+#: ``prefetch(flat, index)`` has the line of one element of a flat array fetched while other work goes on.
+prefetch = prefetch_twin if JIT_DISABLED else prefetch_compiled
+
+
+@intrinsic
+def _compare_64(typingctx, flat, start, mask, bits):
+    def codegen(context, builder, signature, args):
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        element = context.get_data_type(signature.args[0].dtype)
+        many = ir.VectorType(element, 64)
+        address = builder.bitcast(builder.gep(array.data, [args[1]]), many.as_pointer())
+        loaded = builder.load(address)
+        loaded.align = element.width // 8
+
+        def spread(number):
+            number = builder.trunc(number, element) if element.width < 64 else number
+            one = builder.insert_element(ir.Constant(many, ir.Undefined), number, ir.IntType(32)(0))
+            return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64))
+
+        equal = builder.icmp_unsigned("==", builder.and_(loaded, spread(args[2])), spread(args[3]))
+        return builder.bitcast(equal, ir.IntType(64))
+
+    return types.int64(flat, types.int64, types.int64, types.int64), codegen
+
+
+@inlined
+def matches_twin(flat, start, mask, bits):
+    found = np.int64(0)
+    for i in range(min(64, len(flat) - start)):
+        found |= np.int64((np.int64(flat[start + i]) & mask) == bits) << i
+    return found
+
+
+@inlined
+def matches_compiled(flat, start, mask, bits):
+    found = np.int64(0)
+    if start + 64 <= len(flat):
+        found = _compare_64(flat, np.int64(start), np.int64(mask), np.int64(bits))
+    else:
+        found = matches_twin(flat, start, mask, bits)
+    return found
+
+
+#: ``matches(flat, start, mask, bits)``: which elements of flat[start:start + 64] have these ``bits`` under the mask, as
+#: a set of bits, the first element's lowest; none behind the array's end.
+matches = matches_twin if JIT_DISABLED else matches_compiled
 
 _pext = _instruction("llvm.x86.bmi.pext.64")
 _pdep = _instruction("llvm.x86.bmi.pdep.64")

@@ -160,12 +160,12 @@ def tally_decided(start, stop, size, draw, side):
             if depth >= side.at_depth.shape[0]:
                 return 1
             if value > draw or side.counts[slot] == 0:
-                enter(side, slot, row, depth, slot - row * size)
+                enter(side, row, depth, slot - row * size)
     return 0
 
 
 @inlined
-def enter(side, slot, row, depth, column):
+def enter(side, row, depth, column):
     """Books a slot as decided at a depth."""
     side.at_depth[depth, row] += 1
     side.marks[row, column // BLOCK] |= np.int64(1) << (depth % 64)

@@ -13,7 +13,7 @@ exactly the inverse of the forward moves, also where a row has symmetries of its
 
 import numpy as np
 
-from .bits import deposit, extract, lowest_bit
+from .bits import deposit, extract, lowest_bit, matches, prefetch
 from .combinatorics import columns
 from .conversions import conversion_values, shape_of
 from .counting import (
@@ -29,34 +29,52 @@ from .variant import Variant
 
 #: Frontier stones kept at a time (uint32 each); a larger frontier is taken in several parts.
 FRONTIER_LIMIT = 1 << 26
-#: Columns compared together inside a block.
-PART = 8
+#: Predecessors of a row that are listed, and their lines asked for, before they are looked at.
+BATCH = 1024
 #: Pairs of points that fit a machine word, so that all moves along them are found with one exclusive or.
 WORD = 62
 
 
 @inlined
 def _fill_decided(side, row, size, depth, code, found):
-    """Writes the columns of a row that are decided at ``depth`` (value ``code``); returns how many."""
-    n = 0
-    left = np.int64(side.at_depth[depth, row])
+    """Writes the columns of a row that are decided at ``depth`` (value ``code``); returns how many.
+
+    found: scratch, as long as a row and its blocks.
+    """
+    n_blocks = side.marks.shape[1]
+    marks = side.marks.reshape(-1)
     bit = np.int64(1) << (depth % 64)
     is_win = depth % 2 == 1
     begin = row * size
-    for block in range(side.marks.shape[1]):
-        if side.marks[row, block] & bit:
-            for part in range(block * BLOCK, min(block * BLOCK + BLOCK, size), PART):
-                if part + PART <= size:
-                    hit = False
-                    for c in range(part, part + PART):
-                        hit |= side.values[begin + c] == code
-                    if not hit:
-                        continue
-                for c in range(part, min(part + PART, size)):
-                    found[n] = c
-                    n += (side.values[begin + c] == code) & (is_win | (side.counts[begin + c] == 0))
-            if n == left:
-                break
+    m = 0  # the marked blocks stand at the end of ``found``, which the columns do not reach before they are read
+    for first in range(0, n_blocks, 64):
+        marked = matches(marks, row * n_blocks + first, bit, bit)
+        if first + 64 > n_blocks:
+            marked &= (np.int64(1) << (n_blocks - first)) - 1
+        while marked:
+            i = lowest_bit(marked)
+            marked ^= np.int64(1) << i
+            c = (first + i) * BLOCK
+            prefetch(side.values, begin + c)
+            prefetch(side.values, begin + c + BLOCK - 1)
+            if not is_win:
+                prefetch(side.counts, begin + c)
+                prefetch(side.counts, begin + c + BLOCK - 1)
+            found[size + m] = c
+            m += 1
+    n = 0
+    for j in range(m):
+        c = np.int64(found[size + j])
+        hits = matches(side.values, begin + c, -1, code)
+        if hits and not is_win:
+            hits &= matches(side.counts, begin + c, -1, 0)
+        if c + BLOCK > size:
+            hits &= (np.int64(1) << (size - c)) - 1
+        while hits:
+            i = lowest_bit(hits)
+            hits ^= np.int64(1) << i
+            found[n] = c + i
+            n += 1
     return n
 
 
@@ -69,7 +87,7 @@ def fill_frontier(ground, start, stop, side, depth, code, first, base, stones):
     """
     cols = ground.cols
     miscounted = 0
-    found = np.empty(cols.size + 1, np.int64)
+    found = np.empty(cols.size + side.marks.shape[1], np.uint32)
     full = (np.int64(1) << ground.orb.n_points) - 1
     for row in range(start, stop):
         if first[row] == first[row + 1]:
@@ -85,27 +103,51 @@ def fill_frontier(ground, start, stop, side, depth, code, first, base, stones):
 
 
 @inlined
-def _improve(side, slots, n, row, size, depth, draw):
-    """Enters what a successor decided at ``depth`` means for ``slots[:n]``, all in one row."""
+def _ask_for(side, slot, depth):
+    """Has fetched what `_improve` will read first of a slot."""
+    if depth % 2:
+        prefetch(side.counts, slot)
+    else:
+        prefetch(side.values, slot)
+
+
+@inlined
+def _improve(side, reached, n, row, size, depth, draw, changed, before):
+    """Enters what a successor decided at ``depth`` means for the columns ``reached[:n]`` of a row.
+
+    changed, before: scratch, as long as ``reached``.  Which slots change is not to be foretold, so they are first
+    listed without a branch.
+    """
+    m = 0
+    values = side.values[row * size : (row + 1) * size]
     if depth % 2:  # the successor is won: one move less
+        counts = side.counts[row * size : (row + 1) * size]
         for i in range(n):
-            slot = slots[i]
-            left = side.counts[slot] - np.uint8(1)
-            side.counts[slot] = left
-            if left == 0 and side.values[slot] < draw:
-                value = max(np.int64(side.values[slot]), (depth + 1) // 2)
-                side.values[slot] = value
-                enter(side, slot, row, 2 * value, slot - row * size)
+            c = reached[i]
+            left = counts[c] - np.uint8(1)
+            counts[c] = left
+            changed[m] = c
+            m += left == 0
+        for i in range(m):
+            c = changed[i]
+            if values[c] < draw:
+                value = max(np.int64(values[c]), (depth + 1) // 2)
+                values[c] = value
+                enter(side, row, 2 * value, np.int64(c))
     else:  # the successor is lost: a win
         win = 2 * draw - 1 - depth // 2
         for i in range(n):
-            slot = slots[i]
-            value = np.int64(side.values[slot])
-            if value < win:
-                if value > draw:
-                    side.at_depth[depth_of(value, draw), row] -= 1
-                side.values[slot] = win
-                enter(side, slot, row, depth + 1, slot - row * size)
+            c = reached[i]
+            value = np.int64(values[c])
+            values[c] = max(value, win)
+            changed[m] = c
+            before[m] = value
+            m += value < win
+        for i in range(m):
+            value = np.int64(before[i])
+            if value > draw:
+                side.at_depth[depth_of(value, draw), row] -= 1
+            enter(side, row, depth + 1, np.int64(changed[i]))
 
 
 @kernel
@@ -117,10 +159,13 @@ def propagate_row_moves(ground, start, stop, side, depth, first, row_from, row_t
     cols = ground.cols
     edges = ground.edges
     size = cols.size
-    slots = np.empty(size + 1, np.int64)
+    reached = np.empty(size + BATCH, np.uint32)
+    changed = np.empty(size + BATCH, np.uint32)
+    before = np.empty(size + BATCH, np.uint16)
     full = (np.int64(1) << ground.orb.n_points) - 1
     for row in range(start, stop):
         free = full ^ np.int64(ground.masks[row])
+        n = 0
         for e in range(edges.first[row], edges.first[row + 1]):
             target = np.int64(edges.target[e])
             closes = edges.closes[e] != 0
@@ -131,15 +176,19 @@ def propagate_row_moves(ground, start, stop, side, depth, first, row_from, row_t
                 continue
             back = ground.orb.inverse[edges.symmetry[e]]
             origin = edges.origin[e]
-            n = 0
             for i in range(begin, end):
                 y = image_of(ground.orb.images, back, np.int64(stones[i]))
-                slots[n] = row * size + rank_of(cols, extract(y, free))
+                column = rank_of(cols, extract(y, free))
+                _ask_for(side, row * size + column, depth)
+                reached[n] = column
                 legal = y & origin == 0
                 if closes:
                     legal &= stones_in_mills(ground.mills, y) == y
                 n += legal
-            _improve(side, slots, n, row, size, depth, ground.draw)
+            if n >= BATCH:
+                _improve(side, reached, n, row, size, depth, ground.draw, changed, before)
+                n = 0
+        _improve(side, reached, n, row, size, depth, ground.draw, changed, before)
 
 
 @kernel
@@ -155,9 +204,11 @@ def propagate_column_moves(ground, start, stop, decided, depth, code, side):
     points = np.empty(32, np.int64)
     packed = np.empty(32, np.int64)
     pairs = np.empty(512, np.int64)
-    slots = np.empty(512, np.int64)
+    reached = np.empty(512 + BATCH, np.uint32)
+    changed = np.empty(512 + BATCH, np.uint32)
+    before = np.empty(512 + BATCH, np.uint16)
     touching = np.empty(32, np.int64)
-    found = np.empty(size + 1, np.int64)
+    found = np.empty(size + decided.marks.shape[1], np.uint32)
     for row in range(start, stop):
         if decided.at_depth[depth, row] == 0:
             continue
@@ -180,12 +231,12 @@ def propagate_column_moves(ground, start, stop, decided, depth, code, side):
                     n_pairs += 1
         n_found = _fill_decided(decided, row, size, depth, code, found)
         miscounted += n_found != np.int64(decided.at_depth[depth, row])
+        n = 0
         for f in range(n_found):
             pattern = np.int64(cols.patterns[found[f]])
             in_mills = np.int64(0)  # a stone now in a mill came by closing it: no quiet move
             for m in range(n_mills):
                 in_mills |= packed[m] if pattern & packed[m] == packed[m] else 0
-            n = 0
             if n_pairs <= WORD:
                 # The pairs with exactly one stone, less those where it stands in a mill.
                 open_pairs = np.int64(0)
@@ -197,16 +248,23 @@ def propagate_column_moves(ground, start, stop, decided, depth, code, side):
                     open_pairs &= ~touching[lowest_bit(in_mills)]
                     in_mills &= in_mills - 1
                 while open_pairs:
-                    slots[n] = row * size + rank_of(cols, pattern ^ pairs[lowest_bit(open_pairs)])
+                    column = rank_of(cols, pattern ^ pairs[lowest_bit(open_pairs)])
+                    _ask_for(side, row * size + column, depth)
+                    reached[n] = column
                     n += 1
                     open_pairs &= open_pairs - 1
             else:
                 for p in range(n_pairs):
                     arrived = pattern & pairs[p]
                     if arrived != 0 and arrived != pairs[p] and arrived & in_mills == 0:
-                        slots[n] = row * size + rank_of(cols, pattern ^ pairs[p])
+                        column = rank_of(cols, pattern ^ pairs[p])
+                        _ask_for(side, row * size + column, depth)
+                        reached[n] = column
                         n += 1
-            _improve(side, slots, n, row, size, depth, ground.draw)
+            if n >= BATCH:
+                _improve(side, reached, n, row, size, depth, ground.draw, changed, before)
+                n = 0
+        _improve(side, reached, n, row, size, depth, ground.draw, changed, before)
     return miscounted
 
 

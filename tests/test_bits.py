@@ -1,4 +1,4 @@
-"""Bit extraction and deposit: the processor's instruction and its twin of byte tables say the same."""
+"""Bit extraction and deposit, comparing many elements, prefetch: the instruction and its twin say the same."""
 
 import numpy as np
 import pytest
@@ -82,3 +82,44 @@ def test_lowest_bit():
     expected = [bits.lowest_bit_twin(v) for v in values.tolist()]
     assert out.tolist() == expected
     assert expected == [bin(v)[::-1].index("1") for v in values.tolist()]
+
+
+@kernel
+def apply_matches(flat, mask, bits_wanted, compiled, twin):
+    for start in range(len(flat)):
+        compiled[start] = bits.matches(flat, start, mask, bits_wanted)
+        twin[start] = bits.matches_twin(flat, start, mask, bits_wanted)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32, np.int64])
+def test_matches(dtype):
+    flat = np.random.default_rng(5).integers(0, 5, 150).astype(dtype)
+    flat[[0, 63, 64, 149]] = 255
+    for mask, wanted in ((-1, 2), (1, 1), (3, 0), (-1, 255), (0, 0)):
+        compiled, twin = np.empty((2, len(flat)), np.int64)
+        apply_matches(flat, mask, wanted, compiled, twin)
+        assert np.array_equal(compiled, twin)
+        for start, found in enumerate(compiled.tolist()):
+            expected = [(int(x) & mask) == wanted for x in flat[start : start + 64]]
+            assert [bool(found >> i & 1) for i in range(64)] == expected + [False] * (64 - len(expected))
+
+
+def test_matches_with_the_highest_bit():
+    flat = np.array([1 << 63, 1, (1 << 63) + 1] * 30, np.uint64).view(np.int64)
+    compiled, twin = np.empty((2, len(flat)), np.int64)
+    apply_matches(flat, -(1 << 63), -(1 << 63), compiled, twin)
+    assert compiled.tolist() == twin.tolist()
+    assert [compiled[0] >> i & 1 for i in range(6)] == [1, 0, 1, 1, 0, 1]
+
+
+@kernel
+def ask_for_all(flat):
+    for i in range(-1000, len(flat) + 1000):  # advice about memory that is not there is no error
+        bits.prefetch(flat, i)
+
+
+def test_prefetch_changes_nothing():
+    flat = np.arange(300, dtype=np.uint16)
+    ask_for_all(flat)
+    assert flat.tolist() == list(range(300))
+    assert bits.prefetch_twin(flat, 5) is None
