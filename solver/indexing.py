@@ -11,6 +11,7 @@ side's mask goes through the same symmetry; the colex rank of the result among t
 The kernels do the same with tables over all masks (`symmetry.orbits`, `edges.rank_of`); the two are tested to agree.
 """
 
+from functools import lru_cache
 from math import comb
 
 import numpy as np
@@ -24,14 +25,42 @@ from .subspace import Subspace
 BLOCK = 1 << 14
 
 
+#: Row lists that were found right: {(board, stones): uint32 masks}, one for all files that have it.
+_row_lists: dict[tuple[Board, int], np.ndarray] = {}
+
+
+@lru_cache(maxsize=8)
 def image_tables(board: Board) -> np.ndarray:
-    """uint32[symmetries, 3, 256]: the images of all masks, by byte."""
+    """uint32[symmetries, 3, 256]: the images of all masks, by byte.  One array for all who ask; only for reading."""
     tables = np.zeros((len(board.symmetries), 3, 256), np.uint32)
     values = np.arange(256)
     for g, symmetry in enumerate(board.symmetries):
         for p, image in enumerate(symmetry):
             tables[g, p // 8] |= ((values >> (p % 8) & 1) << image).astype(np.uint32)
     return tables
+
+
+def checked_rows(board: Board, stones: int, masks: np.ndarray) -> np.ndarray | None:
+    """The row masks read from a file (uint32, as many as there are rows), shared with all other files; None if wrong.
+
+    A list of the right length that ascends and holds only canonical masks with so many stones is the one and only.
+    """
+    known = _row_lists.get((board, stones))
+    if known is None:
+        ascending = bool((masks[1:] > masks[:-1]).all())
+        if not ascending or (np.bitwise_count(masks) != stones).any() or not _are_canonical(board, masks):
+            return None
+        masks.flags.writeable = False
+        known = _row_lists.setdefault((board, stones), masks)
+    return known if np.array_equal(known, masks) else None
+
+
+def _are_canonical(board: Board, masks: np.ndarray) -> bool:
+    if int(masks.max(initial=0)) > board.full_mask:
+        return False
+    low, middle, high = ((masks >> shift & 255).astype(np.intp) for shift in (0, 8, 16))
+    images = (lows[low] | middles[middle] | highs[high] for lows, middles, highs in image_tables(board))
+    return not any((image < masks).any() for image in images)
 
 
 class Indexer:

@@ -14,6 +14,7 @@ import os
 import threading
 import zlib
 from collections import OrderedDict
+from math import comb
 from pathlib import Path
 
 import h5py
@@ -22,7 +23,8 @@ import numpy as np
 from . import __version__
 from .errors import InputError, MissingTableError, TableError
 from .header import HEADER_SIZE, file_digest, make_header, read_header
-from .subspace import Subspace, parse_subspace, solved_together
+from .indexing import checked_rows
+from .subspace import Subspace, count_canonical, parse_subspace, solved_together
 from .values import DTYPES
 from .variant import Variant
 
@@ -211,10 +213,16 @@ class TableFile:
         named = [parse_subspace(name, variant) for name in self.attributes["subspaces"].split()]
         if named != list(solved_together(variant, named[0])) or f"{named[0].name}.h5" != self.path.name:
             raise TableError(f"{self.path}: holds {self.attributes['subspaces']}, which belongs in another file")
-        self.tables = {s: _Table(self, self._group(s.name), s) for s in named}
-        first = next(iter(self.tables.values()))
-        rows = self._dataset(self._file, "rows", (first.n_rows,), np.dtype(np.uint32))
-        self.row_masks = rows[()]
+        row_stones, column_stones = named[0][:2] if named[0].rows_are_own else named[0][1::-1]
+        shape = (
+            count_canonical(variant, Subspace(row_stones, 0)), comb(variant.board.n_points - row_stones, column_stones)
+        )  # fmt: skip
+        self.tables = {s: _Table(self, self._group(s.name), s, shape) for s in named}
+        rows = self._dataset(self._file, "rows", shape[:1], np.dtype(np.uint32))[()]
+        # A list in another order would lead to a neighbour's values, which no checksum of chunks can tell.
+        self.row_masks = checked_rows(variant.board, row_stones, rows)
+        if self.row_masks is None:
+            raise TableError(f"{self.path}: the row masks are damaged")
 
     def _checked_attributes(self, node) -> dict:
         attributes = {k: v.item() if isinstance(v, np.generic) else v for k, v in node.attrs.items()}
@@ -242,7 +250,7 @@ class TableFile:
 class _Table:
     """The table of one ordered subspace inside a file."""
 
-    def __init__(self, file: TableFile, group, subspace: Subspace):
+    def __init__(self, file: TableFile, group, subspace: Subspace, shape: tuple[int, int]):
         attributes = file._checked_attributes(group)
         self.file, self.subspace, self._group = file, subspace, group
         counts = tuple(attributes[k] for k in ("own", "opponent", "own_hand", "opponent_hand"))
@@ -253,8 +261,8 @@ class _Table:
         self.positions = attributes["positions"]
         self.raw_positions = attributes["raw_positions"]
         self.values_sha256 = attributes["values_sha256"]
-        self.n_rows, self.n_columns = group["values"].shape
-        self._values = file._dataset(group, "values", (self.n_rows, self.n_columns), self.dtype)
+        self.n_rows, self.n_columns = shape
+        self._values = file._dataset(group, "values", shape, self.dtype)
         self.chunk_rows = self._values.chunks[0]
         self.n_chunks = -(-self.n_rows // self.chunk_rows)
         self._checksums = file._dataset(group, "chunk_crc32", (self.n_chunks,), np.dtype(np.uint32))[()]

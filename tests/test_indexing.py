@@ -10,7 +10,8 @@ from solver.bits import extract
 from solver.combinatorics import columns
 from solver.edges import rank_of
 from solver.errors import TableError
-from solver.indexing import BLOCK, Indexer, grouped, image_tables
+from solver import indexing
+from solver.indexing import BLOCK, Indexer, checked_rows, grouped, image_tables
 from solver.subspace import Subspace
 from solver.symmetry import image_of, orbits
 from solver.symmetry import image_tables as kernel_image_tables
@@ -42,6 +43,26 @@ CASES = [
     (SIX, Subspace(3, 5)), (SIX, Subspace(0, 0, 6, 6)), (SIX, Subspace(3, 3, 2, 3)), (THREE, Subspace(3, 3)),
     (THREE, Subspace(1, 2, 2, 1)),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("board", [NINE, SIX, THREE], ids=lambda board: board.name)
+def test_row_lists_are_taken_only_when_right(board, monkeypatch):
+    for known in (False, True):  # by what they are, and beside one that was found right before
+        monkeypatch.setattr(indexing, "_row_lists", {})
+        for stones in range(min(6, board.n_points)):
+            right = orbits(board).rows(stones).copy()
+            if known:
+                assert checked_rows(board, stones, right.copy()) is not None
+            for i in random.Random(3).sample(range(len(right)), min(20, len(right))):
+                for bit in range(32):
+                    wrong = right.copy()
+                    wrong[i] ^= np.uint32(1 << bit)
+                    assert checked_rows(board, stones, wrong) is None
+            if len(right) > 1:
+                assert checked_rows(board, stones, right[::-1].copy()) is None
+                assert checked_rows(board, stones, np.sort(np.r_[right[:-1], right[:1]])) is None
+            found = checked_rows(board, stones, right)
+            assert (found == right).all() and checked_rows(board, stones, right.copy()) is found
 
 
 @pytest.mark.parametrize("board, subspace", CASES)

@@ -14,6 +14,7 @@ import pytest
 from solver import store as store_module
 from solver.errors import InputError, MissingTableError, MorrisError, TableError
 from solver.header import HEADER_SIZE, check_file, file_digest, make_header
+from solver.indexing import Indexer
 from solver.store import UNFINISHED, TableFile, TableStore, require_writable, table_path, write_tables
 from solver.subspace import Subspace, solved_together
 from solver.symmetry import orbits
@@ -406,6 +407,29 @@ def remove(node, name):
     return change
 
 
+def other_rows(make):
+    """Writes other row masks, in number and kind as they should be."""
+
+    def change(file, path):
+        file["rows"][...] = make(file["rows"][()])
+
+    return change
+
+
+def exchanged_rows(rows):
+    return np.concatenate([rows[:7], rows[8:9], rows[7:8], rows[9:]])
+
+
+def shifted_rows(rows):
+    """Ascending and with four stones each, but one that is not canonical moves all behind it by one."""
+    board = SIX.board
+    i, intruder = next(
+        (i, mask) for i, low in enumerate(rows.tolist()) for mask in range(low + 1, int(rows[i + 1]))
+        if mask.bit_count() == 4 and board.canonical(mask)[0] != mask
+    )  # fmt: skip
+    return np.concatenate([rows[: i + 1], np.array([intruder], np.uint32), rows[i + 1 : -1]])
+
+
 def drop(name):
     def change(file, path):
         del file[name]
@@ -433,6 +457,11 @@ HOSTILE = {
     "no rows": drop("rows"),
     "no checksums": drop("4-3/chunk_crc32"),
     "rows too short": replace("rows", data=np.zeros(5, np.uint32)),
+    "rows in another order": other_rows(exchanged_rows),
+    "rows moved by one": other_rows(shifted_rows),
+    "rows doubled": other_rows(lambda rows: np.concatenate([rows[:5], rows[4:-1]])),
+    "rows with another number of stones": other_rows(lambda rows: np.concatenate([rows[:-1], [1 << 15 | 1 << 14 | 3 << 12 | 1]])),
+    "rows beyond the board": other_rows(lambda rows: np.concatenate([rows[:-1], [15 << 20]])),
     "rows of another type": replace("rows", data=np.zeros(158, np.float64)),
     "values of another type": replace("4-3/values", data=np.zeros((158, 220), np.int32), chunks=(1, 220)),
     "values in one dimension": replace("4-3/values", data=np.zeros(158 * 220, np.uint8), chunks=(220,)),
@@ -468,6 +497,20 @@ def test_a_file_made_by_others_is_refused(copied, fault):
     with pytest.raises(TableError) as error:
         read_everything(path, SIX)
     assert "\n" not in str(error.value) and path.name in str(error.value)
+
+
+def test_a_probe_with_rows_in_another_order_would_be_wrong(copied, monkeypatch):
+    """What the check of the rows is for: without it a neighbour's value is taken for the position's own."""
+    path = copied("six", "4-3")
+    own = int(orbits(SIX.board).rows(4)[100])
+    with h5py.File(path, "r+") as file:
+        HOSTILE["rows moved by one"](file, path)
+    seal(path)
+    monkeypatch.setattr(store_module, "checked_rows", lambda board, stones, masks: masks)
+    moved = TableFile(path, SIX).row_masks
+    free = [p for p in range(16) if not own >> p & 1]
+    row, _ = Indexer(SIX.board).slot_of(PAIR, own, sum(1 << p for p in free[:3]), moved)
+    assert row == 101
 
 
 def test_changed_attributes_without_their_checksum_are_refused(copied):
