@@ -16,7 +16,7 @@ FLOORS = """
     conversions counting retrograde verify
     build planning compare schedule tasks cluster
     leaves search certificate
-    query stats annotate fallback
+    query stats checking annotate fallback
     render adjudication players match
     service server
     cli
@@ -28,7 +28,7 @@ MOST_LINES = 400
 #: What asking, drawing and playing from the shell import; numba would take most of a second.
 QUICK = """
     errors values board variant subspace position moves notation combinatorics indexing header store
-    query stats annotate render adjudication players match service
+    query stats checking annotate render adjudication players match service
 """.split()
 
 

@@ -11,6 +11,7 @@ import sys
 from types import SimpleNamespace
 
 import click
+import h5py
 import published
 import pytest
 from conftest import ROOT, tables_of
@@ -165,14 +166,16 @@ def test_verify_names_the_first_wrong_slot(morris, copied):
 
 def test_check_passes_whole_files(morris, small_tables):
     done = morris("check", "--data", small_tables)
-    assert done.code == 0 and re.fullmatch(r"nine: 4 files, [\d.]+ MB, all as they were written\n", done.out)
+    assert done.code == 0 and re.fullmatch(r"nine: 4 files, [\d.]+ MB, all as they were written; the values of 6 tables are those on record\n", done.out)
     assert morris("check", "--data", small_tables, "-V", "six").out.startswith("six: 71 files, ")
     assert morris("check", "--data", small_tables, "--subspace", "3-4").out.startswith("nine: 1 files, ")
 
 
 def test_check_names_every_damaged_file(morris, copied):
     folder = copied("3-3", "4-3", "4-4")
-    for name, at in (("3-3", -1), ("4-4", 5000)):
+    with h5py.File(folder / "nine" / "4-4.h5") as file:
+        chunk = file["4-4/values"].id.get_chunk_info(0)
+    for name, at in (("3-3", -1), ("4-4", chunk.byte_offset + chunk.size // 2)):
         path = folder / "nine" / f"{name}.h5"
         content = bytearray(path.read_bytes())
         content[at] ^= 255
@@ -180,6 +183,7 @@ def test_check_names_every_damaged_file(morris, copied):
     done = morris("check", "--data", folder)
     assert done.code == 4 and done.out == "" and is_one_line(done.err)
     assert "3-3.h5" in done.err and "4-4.h5" in done.err and "4-3.h5" not in done.err
+    assert "chunk 0 of 4-4 " in done.err
 
 
 @pytest.mark.parametrize("command", ["check", "verify", "stats"])

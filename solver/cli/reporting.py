@@ -100,28 +100,30 @@ def stats(variant, data, form, raw, phase, subspace) -> None:
 def check(variant, data, subspace) -> None:
     """Compare the structure and every byte of the table files with their checksums.
 
+    Standard tables are also compared with the checksums of values that come with morris (data/checksums).
+
     \b
     morris check
     """
-    from ..header import check_file
+    from ..checking import check_tables, recorded_checksums
 
-    store = TableStore(data, variant)
+    store, recorded = TableStore(data, variant), recorded_checksums(variant)
     files = [solved_together(variant, parse_subspace(subspace, variant))[0]] if subspace else game_files(store)
     if not files:
         raise InputError(f"there are no tables of {variant.name} in {data}; 'morris build' makes them")
     damaged = []
-    size = 0
+    size = on_record = 0
     for file in files:
         try:
-            store.table(file)
-            check_file(store.path(file))
+            on_record += check_tables(store, file, recorded)
             size += store.path(file).stat().st_size
         except TableError as error:
             damaged.append(str(error))
     store.close()
     if damaged:
         raise TableError("; ".join(damaged))
-    click.echo(f"{variant.name}: {len(files)} files, {size / 1e6:,.1f} MB, all as they were written")
+    known = f"; the values of {on_record:,} tables are those on record" if on_record else ""
+    click.echo(f"{variant.name}: {len(files)} files, {size / 1e6:,.1f} MB, all as they were written{known}")
 
 
 @click.command()

@@ -1,0 +1,64 @@
+"""Are table files as they were written, and are their values those on record?
+
+The header's checksum finds every changed byte, and does not know where it is.  The checksums inside then tell which
+chunk, list or attribute it belongs to.  ``data/checksums`` has a line for each standard table: its name and the
+checksum of its values, from a build that was verified in every slot.
+"""
+
+import csv
+from pathlib import Path
+
+from .errors import TableError
+from .header import check_file
+from .store import TableFile, TableStore
+from .subspace import Subspace, solved_together
+from .variant import Variant
+
+RECORDS = Path(__file__).parent.parent / "data" / "checksums"
+
+
+def recorded_checksums(variant: Variant) -> dict[str, str]:
+    """SHA-256 of the values by the subspace's name; none for games that are not on record."""
+    path = RECORDS / f"{variant.name}.csv"
+    if not path.exists():
+        return {}
+    with open(path, newline="", encoding="utf-8") as file:
+        return {row["subspace"]: row["values_sha256"] for row in csv.DictReader(file)}
+
+
+def check_tables(store: TableStore, file: Subspace, recorded: dict[str, str]) -> int:
+    """Compares every byte of a subspace's file with its checksum, and its values' checksums with the recorded ones.
+
+    Returns how many of its tables are on record.  `TableError` names the file and the place of the damage;
+    `MissingTableError` where there is no such file.
+    """
+    path = store.path(file)
+    tables = [store.table(subspace) for subspace in solved_together(store.variant, file)]  # attributes, lists, header
+    try:
+        check_file(path)
+    except TableError as error:
+        raise TableError(f"{error}: {_damaged_part(path, store.variant)}") from None
+    on_record = 0
+    for table in tables:
+        expected = recorded.get(table.subspace.name)
+        if expected not in (None, table.values_sha256):
+            raise TableError(f"{path}: the values of {table.subspace.name} are whole but not those on record")
+        on_record += expected is not None
+    return on_record
+
+
+def _damaged_part(path: Path, variant: Variant) -> str:
+    """Where in a file with a good header a changed byte shows."""
+    try:
+        file = TableFile(path, variant)
+        try:
+            for table in file.tables.values():
+                for number in range(table.n_chunks):
+                    table.chunk(number)
+                for raw in (False, True):
+                    table.histogram(raw)
+        finally:
+            file.close()
+    except TableError as error:
+        return str(error).removeprefix(f"{path}: ")
+    return "nothing that is read from it has changed"
