@@ -7,6 +7,7 @@ next build removes.  One build at a time works in a folder; readers are never di
 """
 
 import fcntl
+import math
 import os
 import shutil
 import time
@@ -18,10 +19,11 @@ from pathlib import Path
 import numpy as np
 
 from .conversions import shape_of
+from .counting import BLOCK
 from .errors import DepthOverflowError, MorrisError, ResourceError, TableError
 from .jit import Workers
 from .reindex import exchanged, widened
-from .retrograde import FRONTIER_LIMIT, MOST_DEPTHS, solve_together
+from .retrograde import MOST_DEPTHS, frontier_limit, solve_together
 from .store import UNFINISHED, TableStore, require_writable, table_folder, write_tables
 from .subspace import (
     Subspace, count_canonical, dependencies, moving_pairs, placing_subspaces, solved_together,
@@ -29,14 +31,16 @@ from .subspace import (
 from .symmetry import orbits
 from .tally import histograms
 from .values import DTYPES, draw_code, max_depth
-from .variant import Variant, relatives
+from .variant import MIN_STONES, Variant, relatives
 
 #: Slots a second and worker, measured on a 2.6 GHz server core, for estimates only.
 MOVING_RATE, PLACING_RATE = 9e6, 13e6
 #: Bits a slot on disk, measured over all tables of the standard game, for estimates only.
 STORED_BITS = 3.1
-#: Interpreter, compiled kernels and orbit tables.
-BASE_MEMORY = 500 << 20
+#: Interpreter with libraries and compiled kernels, measured; the orbit tables of the board come on top.
+BASE_MEMORY = 224 << 20
+#: Bytes a row for lists of edges: those kept, and what making one takes, which the allocator does not give back.
+EDGE_BYTES = 3000
 
 
 class Progress:
@@ -94,6 +98,7 @@ class Estimate:
 def estimate(variant: Variant, files: list[Subspace], jobs: int) -> Estimate:
     """Time, peak memory and disk for building these files, from rates measured on another machine."""
     seconds = positions = disk = memory = 0
+    before = None
     for file in files:
         together = solved_together(variant, file)
         slots = _slots(variant, file) * (1 if not _has_pass(variant, file) else 2)
@@ -101,7 +106,8 @@ def estimate(variant: Variant, files: list[Subspace], jobs: int) -> Estimate:
         seconds += slots / rate / jobs
         positions += sum(count_canonical(variant, s) for s in together)
         disk += int(_slots(variant, file) * len(together) * STORED_BITS / 8)
-        memory = max(memory, memory_needed(variant, file))
+        memory = max(memory, memory_needed(variant, file, before=before))
+        before = file
     return Estimate(positions, seconds, memory, disk)
 
 
@@ -114,14 +120,51 @@ def _slots(variant: Variant, file: Subspace) -> int:
     return shape_of(variant, row_stones, column_stones).size
 
 
-def memory_needed(variant: Variant, file: Subspace, width: int = 1) -> int:
-    """Peak resident bytes while a file is solved and the one before it is still being written."""
+def memory_needed(variant: Variant, file: Subspace, width: int = 1, before: Subspace | None = None) -> int:
+    """Peak resident bytes while a file is solved and ``before``, if there is one, is still being written.
+
+    Never less than is used, and at most a tenth more where values fill all of ``width`` (see tests/test_memory.py).
+    """
     slots = _slots(variant, file)
-    if not _has_pass(variant, file):
-        return BASE_MEMORY + 6 * slots * width
-    rows = shape_of(variant, *sorted(file[:2], reverse=True)).n_rows
-    sides = 2 * (slots * width + slots + slots // 8 + 2 * rows * MOST_DEPTHS[width])
-    return BASE_MEMORY + sides + min(4 * slots, 4 * FRONTIER_LIMIT) + 2 * slots * width
+    shape = shape_of(variant, *sorted(file[:2], reverse=True))
+    making_orbits, orbit_tables = 7 << variant.board.n_points, 5 << variant.board.n_points
+    written = _slots(variant, before) * len(solved_together(variant, before)) * width if before else 0
+    if _has_pass(variant, file):
+        first = file if file.rows_are_own else file.twin
+        most = max(_gathering(variant, first, True), slots + _gathering(variant, first.twin, False))
+        tally = 2 if shape.n_columns <= 0xFFFF else 4
+        marks = 8 * shape.n_rows * -(-shape.n_columns // BLOCK)
+        sides = 2 * (slots * width + slots + marks + tally * shape.n_rows * MOST_DEPTHS[width])
+        solving = sides + 4 * min(slots, frontier_limit(slots))
+    else:
+        most, solving = _gathering(variant, file, file.rows_are_own), 0
+    edges = EDGE_BYTES * shape.n_rows
+    return BASE_MEMORY + max(making_orbits, orbit_tables + edges + written + max(width * most, solving))
+
+
+def _gathering(variant: Variant, subspace: Subspace, rows_own: bool) -> int:
+    """Most slots that are in memory at once while the conversions of a subspace are gathered, the result included."""
+    own, opponent, own_hand, opponent_hand = subspace
+
+    def loaded(child: Subspace, child_rows_own: bool) -> int:
+        """A child's slots, twice where its rows and columns must be exchanged."""
+        return 0 if child.is_over else _slots(variant, child) * (1 + (child_rows_own != child.rows_are_own))
+
+    def removal(mover_on_board: int, mover_hand: int, owed: int) -> int:
+        """From the loading of the values after a removal to those of the ``owed`` slots before it."""
+        child = Subspace(opponent - 1, mover_on_board, opponent_hand, mover_hand)
+        return max(loaded(child, not rows_own), owed + (0 if child.is_over else _slots(variant, child)))
+
+    most = here = _slots(variant, subspace)
+    if own_hand and subspace.stones_on_board < variant.board.n_points:
+        after = Subspace(opponent, own + 1, opponent_hand, own_hand - 1)
+        quiet = _slots(variant, after)
+        most = max(most, here + loaded(after, not rows_own))
+        if after.opponent >= MIN_STONES and opponent:
+            most = max(most, here + quiet + removal(own + 1, own_hand - 1, quiet))
+    if (not own_hand or variant.place_and_slide) and own >= MIN_STONES and opponent:
+        most = max(most, here + removal(own, own_hand, here))
+    return most
 
 
 @contextmanager
@@ -165,7 +208,7 @@ class Builder:
         allowed = self.memory if self.memory is not None else available_memory()
         if files and allowed is not None and need.memory > allowed:
             raise ResourceError(
-                f"{need.memory / 2**30:.1f} GiB of memory are needed where {allowed / 2**30:.1f} GiB are allowed or free"
+                f"{_gib(need.memory)} of memory are needed where {allowed / 2**30:.1f} GiB are allowed or free"
             )
         free = shutil.disk_usage(existing_parent(self.data)).free
         if need.disk > free:
@@ -233,6 +276,7 @@ class Builder:
 
     def _solve(self, file: Subspace, progress: Progress) -> tuple[dict, dict]:
         for width in DTYPES:
+            self._require_memory(file, width)
             try:
                 tables = solve_together(
                     self.variant, file, width, lambda s, rows_own, w=width: self.load(s, rows_own, w),
@@ -246,6 +290,15 @@ class Builder:
                 if width == max(DTYPES):
                     raise
         raise AssertionError("unreachable")
+
+    def _require_memory(self, file: Subspace, width: int) -> None:
+        """Only a pass shows whether depths need more than one byte, so the estimate was made for one."""
+        needed = memory_needed(self.variant, file, width, next(iter(self._pending[0])) if self._pending else None)
+        if width > min(DTYPES) and self.memory is not None and needed > self.memory:
+            raise ResourceError(
+                f"the depths in {file.name} need {width} bytes a slot, and so {_gib(needed)} of memory where "
+                f"{self.memory / 2**30:.1f} GiB are allowed; finished tables are kept"
+            )
 
     def load(self, subspace: Subspace, rows_own: bool, width: int) -> np.ndarray:
         """Finished values of a subspace, its rows from the side asked for."""
@@ -265,6 +318,11 @@ class Builder:
         if self._pending:
             self._pending[1].result()
             self._pending = None
+
+
+def _gib(size: int) -> str:
+    """A need, rounded up: so much is enough."""
+    return f"{math.ceil(size / 2**30 * 10) / 10} GiB"
 
 
 def available_memory() -> int | None:

@@ -9,7 +9,7 @@ them is said beside the numbers.
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .build import BASE_MEMORY, MOVING_RATE, PLACING_RATE, all_targets, memory_needed
+from .build import MOVING_RATE, PLACING_RATE, all_targets, memory_needed
 from .conversions import shape_of
 from .subspace import Subspace, count_canonical, solved_together
 from .values import DTYPES
@@ -118,6 +118,7 @@ def plan_build(
 def _part(variant: Variant, name: str, files: list[Subspace], jobs: int, rates: Rates) -> Part:
     positions = stored_slots = largest_slots = 0
     seconds, memory, largest = 0.0, {width: 0 for width in DTYPES}, files[0]
+    before = None
     for file in files:
         together, slots = solved_together(variant, file), _slots(variant, file)
         positions += sum(_positions(variant, *s[:2]) for s in together)
@@ -126,7 +127,8 @@ def _part(variant: Variant, name: str, files: list[Subspace], jobs: int, rates: 
         tables = 2 if is_retrograde(variant, file) else 1
         seconds += slots * tables / jobs * sum(1 / rate for rate in _rates(variant, file, rates))
         for width in memory:
-            memory[width] = max(memory[width], _memory(variant, file, slots, width))
+            memory[width] = max(memory[width], memory_needed(variant, file, width, before))
+        before = file
         if slots > largest_slots:
             largest, largest_slots = file, slots
     disk, outcome_disk = (int(stored_slots * bits / 8) for bits in (rates.depth_bits, rates.outcome_bits))
@@ -136,15 +138,6 @@ def _part(variant: Variant, name: str, files: list[Subspace], jobs: int, rates: 
 def _rates(variant: Variant, file: Subspace, rates: Rates) -> list[float]:
     kinds = (is_retrograde(variant, file), rates.retrograde), (file.is_placing, rates.acyclic)
     return [rate for applies, rate in kinds if applies]
-
-
-def _memory(variant: Variant, file: Subspace, slots: int, width: int) -> int:
-    """Peak bytes; where placements are gathered before a pass, at least those of the gathering."""
-    needed = memory_needed(variant, file, width)
-    if file.is_placing and is_retrograde(variant, file):
-        # As much as the gathering alone takes elsewhere, and the values of the other side, which are there already.
-        needed = max(needed, BASE_MEMORY + 7 * slots * width)
-    return needed
 
 
 def _slots(variant: Variant, file: Subspace) -> int:

@@ -27,12 +27,20 @@ from .symmetry import image_of, orbits
 from .values import code_of_depth, draw_code, max_depth
 from .variant import Variant
 
-#: Frontier stones kept at a time (uint32 each); a larger frontier is taken in several parts.
+#: Most frontier stones kept at a time (uint32 each); see `frontier_limit`.
 FRONTIER_LIMIT = 1 << 26
 #: Predecessors of a row that are listed, and their lines asked for, before they are looked at.
 BATCH = 1024
 #: Pairs of points that fit a machine word, so that all moves along them are found with one exclusive or.
 WORD = 62
+
+
+def frontier_limit(slots: int) -> int:
+    """Frontier stones kept at a time for a table with so many slots; a larger frontier is taken in several parts.
+
+    How many there will be depends on the values; a sixteenth is little beside the tables and still few parts.
+    """
+    return min(FRONTIER_LIMIT, max(1 << 20, slots // 16))
 
 
 @inlined
@@ -359,11 +367,11 @@ def _carry_frontier(ground, rows, cols, depth, code, on_rows) -> None:
     """Lists the column side's slots decided at a depth and carries them back along the row side's moves."""
     per_row = cols.at_depth[depth].astype(np.int64)
     first = np.concatenate([[0], np.cumsum(per_row)])
-    row_from = 0
-    stones = np.empty(min(int(first[-1]), FRONTIER_LIMIT + int(per_row.max())), np.uint32)
+    row_from, limit = 0, frontier_limit(len(cols.values))
+    stones = np.empty(min(int(first[-1]), limit + int(per_row.max())), np.uint32)
     while row_from < len(per_row):
         base = int(first[row_from])
-        row_to = int(np.searchsorted(first, base + FRONTIER_LIMIT, side="right")) - 1
+        row_to = int(np.searchsorted(first, base + limit, side="right")) - 1
         row_to = min(max(row_to, row_from + 1), len(per_row))
 
         def fill(a, b, row_from=row_from, row_to=row_to, base=base):

@@ -274,12 +274,15 @@ def check(variant, folder, targets, **limits):
 
 
 def test_too_little_memory_is_told_before(tmp_path):
-    needed = memory_needed(NINE, Subspace(8, 8))
+    needed = estimate(NINE, moving_targets(NINE), 1).memory
     with pytest.raises(ResourceError, match="GiB of memory are needed where 1.0 GiB are allowed"):
         check(NINE, tmp_path, moving_targets(NINE), memory=1 << 30)
     assert check(NINE, tmp_path, [Subspace(3, 3)], memory=1 << 30).memory <= 1 << 30
-    assert needed > memory_needed(NINE, Subspace(4, 4))
-    assert check(NINE, tmp_path, moving_targets(NINE), memory=needed).memory <= needed
+    assert needed > memory_needed(NINE, Subspace(8, 8)) > memory_needed(NINE, Subspace(4, 4))
+    assert check(NINE, tmp_path, moving_targets(NINE), memory=needed).memory == needed
+    with pytest.raises(ResourceError):
+        check(NINE, tmp_path, moving_targets(NINE), memory=needed - 1)
+    assert not list(tmp_path.iterdir())
 
 
 def test_memory_that_the_machine_has_counts_by_default(tmp_path, monkeypatch):

@@ -1,0 +1,101 @@
+"""The memory that a build says it needs is what it takes: never less, and at most a tenth more."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT, build_tables
+
+from solver import build as build_module
+from solver.build import Builder, all_targets, estimate, memory_needed, moving_targets, plan
+from solver.errors import DepthOverflowError, ResourceError
+from solver.store import TableStore
+from solver.subspace import Subspace, parse_subspace
+from solver.variant import get_variant
+
+NINE, SIX = get_variant("nine"), get_variant("six")
+
+#: The kernel's own count of the most that this process had in memory; it starts anew with each program.
+WITH_PEAK = """
+import atexit, re, sys
+status = lambda: open("/proc/self/status").read()
+atexit.register(lambda: print("peak", re.search(r"VmHWM:\\s+(\\d+)", status())[1], file=sys.stderr))
+from solver.cli import main
+main()
+"""
+
+needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="this system does not tell a peak")
+
+
+def peak_of(folder, *arguments):
+    """Bytes at the peak of a build in a process of its own."""
+    command = [sys.executable, "-c", WITH_PEAK, "build", "--data", str(folder), *arguments]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return 1024 * int(re.search(r"^peak (\d+)$", done.stderr, re.M)[1])
+
+
+@needs_proc
+@pytest.mark.parametrize(
+    "variant, files, arguments",
+    [("nine", moving_targets(NINE, 7), ["--max-stones", "7"]), ("six", all_targets(SIX), ["--phase", "placing"])],
+    ids=["nine", "six"],
+)
+def test_a_small_build_keeps_to_its_estimate(tmp_path, variant, files, arguments):
+    """Here the program itself takes nearly all of it; a compilation on the way takes some MiB more."""
+    needed = estimate(get_variant(variant), files, 1).memory
+    peak = peak_of(tmp_path, "-V", variant, "-j", "1", *arguments)
+    assert needed / 1.15 <= peak <= needed, f"{peak / 2**20:.0f} MiB of {needed / 2**20:.0f}"
+
+
+@needs_proc
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("name", ["6-5", "6-6"])
+def test_a_pass_keeps_to_its_estimate(tmp_path, name, jobs):
+    target = parse_subspace(name, NINE)
+    build_tables(tmp_path, NINE, plan(NINE, TableStore(tmp_path, NINE), [target])[:-1], jobs=2)
+    needed = estimate(NINE, [target], int(jobs)).memory
+    peak = peak_of(tmp_path, "--subspace", name, "-j", jobs, "--memory", str(needed))
+    assert needed / 1.1 <= peak <= needed, f"{peak / 2**20:.0f} MiB of {needed / 2**20:.0f}"
+
+
+def test_the_file_being_written_counts_too():
+    before, file = Subspace(9, 8), Subspace(9, 9)
+    written = 2 * 82_880 * 6_435  # both sides of 9-8
+    assert memory_needed(NINE, file, before=before) == memory_needed(NINE, file) + written
+    assert estimate(NINE, [before, file], 1).memory == max(memory_needed(NINE, before), memory_needed(NINE, file, 1, before))
+
+
+def test_wider_values_need_more():
+    for name in ("3-3", "6-5", "9-9", "8-7+1-2"):
+        file = parse_subspace(name, NINE)
+        assert memory_needed(NINE, file) <= memory_needed(NINE, file, 2)
+    assert memory_needed(NINE, Subspace(8, 8), 2) > 1.3 * memory_needed(NINE, Subspace(8, 8))
+
+
+def test_a_size_that_is_refused_is_enough_as_it_is_told(tmp_path):
+    builder = Builder(NINE, tmp_path, 1, memory=1 << 30)
+    files = plan(NINE, builder.store, moving_targets(NINE))
+    with pytest.raises(ResourceError) as error:
+        builder.check_resources(files)
+    builder.memory = int(float(re.match(r"([\d.]+) GiB", str(error.value))[1]) * 2**30)
+    assert builder.check_resources(files).memory <= builder.memory < 1.1 * estimate(NINE, files, 1).memory
+    builder.close()
+
+
+def test_depths_that_need_more_memory_than_allowed_stop_the_build(tmp_path, monkeypatch):
+    three = get_variant("three")
+    monkeypatch.setattr(build_module, "memory_needed", lambda variant, file, width=1, before=None: width << 30)
+
+    def too_deep(variant, file, width, *rest):
+        raise DepthOverflowError("too deep")
+
+    monkeypatch.setattr(build_module, "solve_together", too_deep)
+    builder = Builder(three, tmp_path, 1, memory=1 << 30)
+    with pytest.raises(ResourceError, match="the depths in 3-3 need 2 bytes a slot, and so 2.0 GiB of memory where 1.0 GiB"):
+        builder.build([Subspace(3, 3)])
+    builder.close()
+    assert not list(tmp_path.glob("three/*.h5*"))
