@@ -6,7 +6,9 @@ order, and breaks a game off as a draw after 200 turns; its positions are compar
 
 import random
 import re
+from collections import Counter
 from collections.abc import Iterator
+from itertools import islice
 
 import oracle
 import pytest
@@ -20,7 +22,8 @@ pyspiel = pytest.importorskip("pyspiel")
 RING_ORDER = oracle.BOARDS["ring3"].points
 READING_ORDER = sorted(RING_ORDER, key=lambda point: (-int(point[1]), point[0]))
 MAX_TURNS = 200
-N_GAMES = 60
+#: Games of the usual run, and positions of the long one.
+N_GAMES, N_POSITIONS = 60, 100_000
 
 
 # --------------------------------------------------- implementations to compare, each one function
@@ -105,18 +108,21 @@ def random_game(rng: random.Random) -> Iterator[tuple]:
         state = turns[rng.choice(choice)]
 
 
+def positions_of_games(rng: random.Random, n_games: int) -> Iterator[tuple[str, dict[str, str], str | None]]:
+    """Each position once: its text, the positions after each turn, and who won if the game is over."""
+    seen = set()
+    for _ in range(n_games):
+        for state, turns in random_game(rng):
+            text = text_of(state)
+            if text not in seen:
+                seen.add(text)
+                winner = {(1, -1): "w", (-1, 1): "b"}[tuple(state.returns())] if state.is_terminal() else None
+                yield text, {turn: text_of(after) for turn, after in turns.items()}, winner
+
+
 @pytest.fixture(scope="module")
 def games() -> list[tuple[str, dict[str, str], str | None]]:
-    """Position, the positions after each turn, and who won if the game is over."""
-    rng = random.Random(1)
-    seen = {}
-    for _ in range(N_GAMES):
-        for state, turns in random_game(rng):
-            winner = None
-            if state.is_terminal():
-                winner = {(1, -1): "w", (-1, 1): "b"}[tuple(state.returns())]
-            seen[text_of(state)] = ({turn: text_of(after) for turn, after in turns.items()}, winner)
-    return [(text, *rest) for text, rest in seen.items()]
+    return list(positions_of_games(random.Random(1), N_GAMES))
 
 
 def test_the_games_show_every_part_of_the_rules(games):
@@ -140,3 +146,21 @@ def test_same_winner(games, successors):
     for text, _, winner in games:
         loser = text.split()[1] if not successors(text) else None
         assert winner == {"w": "b", "b": "w", None: None}[loser], text
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_positions(capsys):
+    """Turns, captures, positions reached and results, as OpenSpiel, the oracle and the package see them."""
+    counts, other = Counter(), {"w": "b", "b": "w"}
+    for text, turns, winner in islice(positions_of_games(random.Random(2), N_POSITIONS), N_POSITIONS):
+        for successors in IMPLEMENTATIONS:
+            found = successors(text)
+            assert found == turns, text
+            assert winner == (None if found else other[text.split()[1]]), text
+        counts["positions"] += 1
+        counts["turns"] += len(turns)
+        counts["captures"] += sum("x" in turn for turn in turns)
+        counts["finished"] += winner is not None
+    assert counts["positions"] == N_POSITIONS and counts["captures"] > 100_000 and counts["finished"] > 300
+    with capsys.disabled():
+        print(f" {dict(counts)}")
