@@ -16,8 +16,8 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "open_tables": "query",
     "TableSet": "query",
-    "Value": "query",
-    "RankedTurn": "query",
+    "Value": "worth",
+    "RankedTurn": "worth",
     "Outcome": "values",
     "Position": "position",
     "Turn": "moves",

@@ -6,8 +6,9 @@ from typing import NamedTuple
 from .moves import Turn
 from .notation import Game
 from .position import Position
-from .query import TableSet, Value
+from .query import TableSet
 from .values import Outcome
+from .worth import Value
 
 
 class AnnotatedPly(NamedTuple):
@@ -30,8 +31,9 @@ class AnnotatedPly(NamedTuple):
 
     @property
     def lost_plies(self) -> int | None:
-        """How much later a win, or earlier a loss, comes than it had to; None for a draw, a lost outcome or unknown."""
-        if not self.is_known or self.lost_outcome or self.before.dtw_plies is None:
+        """How much later a win, or earlier a loss, comes than it had to; None for a draw, a lost outcome or
+        an unknown depth."""
+        if not self.is_known or self.lost_outcome or None in (self.before.dtw_plies, self.after.dtw_plies):
             return None
         return abs(self.after.dtw_plies - self.before.dtw_plies)
 

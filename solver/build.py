@@ -22,6 +22,7 @@ from .conversions import shape_of
 from .counting import BLOCK
 from .errors import DepthOverflowError, MorrisError, ResourceError, TableError
 from .jit import Workers
+from .metric import DTW, Metric
 from .reindex import exchanged, widened
 from .retrograde import MOST_DEPTHS, frontier_limit, solve_together
 from .store import UNFINISHED, TableStore, require_writable, table_folder, write_tables
@@ -30,13 +31,14 @@ from .subspace import (
 )  # fmt: skip
 from .symmetry import orbits
 from .tally import histograms
-from .values import DTYPES, draw_code, max_depth
+from .to_mill import solve_to_mill
+from .values import DTYPES
 from .variant import MIN_STONES, Variant, relatives
 
 #: Slots a second and worker, measured on a 2.6 GHz server core, for estimates only.
 MOVING_RATE, PLACING_RATE = 9e6, 13e6
-#: Bits a slot on disk, measured over all tables of the standard game, for estimates only.
-STORED_BITS = 3.1
+#: Bits a slot on disk by the metric's name, measured on tables of the standard game, for estimates only.
+STORED_BITS = {"dtw": 3.1, "outcome": 0.65, "dtm": 3.1}
 #: Interpreter with libraries and compiled kernels, measured; the orbit tables of the board come on top.
 BASE_MEMORY = 224 << 20
 #: Bytes a row for lists of edges: those kept, and what making one takes, which the allocator does not give back.
@@ -74,6 +76,11 @@ def plan(variant: Variant, store: TableStore, targets: list[Subspace]) -> list[S
     return order
 
 
+def metric_targets(variant: Variant, metric: Metric) -> list[Subspace]:
+    """Every file that a game can have in a metric: depths to a mill belong to the moving phase."""
+    return moving_pairs(variant) if metric.to_mill else all_targets(variant)
+
+
 def moving_targets(variant: Variant, max_stones: int | None = None) -> list[Subspace]:
     """The pairs of the moving phase, all or those with at most so many stones together."""
     pairs = moving_pairs(variant)
@@ -95,20 +102,25 @@ class Estimate:
     disk: int
 
 
-def estimate(variant: Variant, files: list[Subspace], jobs: int) -> Estimate:
+def estimate(variant: Variant, files: list[Subspace], jobs: int, metric: Metric = DTW) -> Estimate:
     """Time, peak memory and disk for building these files, from rates measured on another machine."""
     seconds = positions = disk = memory = 0
     before = None
     for file in files:
         together = solved_together(variant, file)
-        slots = _slots(variant, file) * (1 if not _has_pass(variant, file) else 2)
+        slots = _slots(variant, file) * (1 if not _has_pass(variant, file) else 2) * n_passes(metric)
         rate = MOVING_RATE if _has_pass(variant, file) else PLACING_RATE
         seconds += slots / rate / jobs
         positions += sum(count_canonical(variant, s) for s in together)
-        disk += int(_slots(variant, file) * len(together) * STORED_BITS / 8)
-        memory = max(memory, memory_needed(variant, file, before=before))
+        disk += int(_slots(variant, file) * len(together) * STORED_BITS[metric.name] / 8)
+        memory = max(memory, memory_needed(variant, file, before=before, metric=metric))
         before = file
     return Estimate(positions, seconds, memory, disk)
+
+
+def n_passes(metric: Metric) -> int:
+    """How often a pass goes over a pair; see `to_mill`."""
+    return 2 if metric.to_mill else 1
 
 
 def _has_pass(variant: Variant, file: Subspace) -> bool:
@@ -120,7 +132,9 @@ def _slots(variant: Variant, file: Subspace) -> int:
     return shape_of(variant, row_stones, column_stones).size
 
 
-def memory_needed(variant: Variant, file: Subspace, width: int = 1, before: Subspace | None = None) -> int:
+def memory_needed(
+    variant: Variant, file: Subspace, width: int = 1, before: Subspace | None = None, metric: Metric = DTW
+) -> int:
     """Peak resident bytes while a file is solved and ``before``, if there is one, is still being written.
 
     Never less than is used, and at most a tenth more where values fill all of ``width`` (see tests/test_memory.py).
@@ -138,6 +152,8 @@ def memory_needed(variant: Variant, file: Subspace, width: int = 1, before: Subs
         solving = sides + 4 * min(slots, frontier_limit(slots))
     else:
         most, solving = _gathering(variant, file, file.rows_are_own), 0
+    if metric.to_mill:  # what the second pass begins with, while the first one runs
+        most, solving = most + 2 * slots, solving + 2 * slots * width
     edges = EDGE_BYTES * shape.n_rows
     return BASE_MEMORY + max(making_orbits, orbit_tables + edges + written + max(width * most, solving))
 
@@ -187,15 +203,27 @@ def build_lock(folder: Path):
         yield
 
 
-class Builder:
-    """Builds files of one variant in a data folder, one after the other."""
+def in_narrowest(solve):
+    """Result of ``solve(width)`` for the fewest bytes a slot that its depths fit."""
+    for width in DTYPES:
+        try:
+            return solve(width)
+        except DepthOverflowError:
+            if width == max(DTYPES):
+                raise
+    raise AssertionError("unreachable")
 
-    def __init__(self, variant: Variant, data: Path, jobs: int, memory: int | None = None):
-        self.variant, self.data, self.memory = variant, Path(data), memory
-        self.store = TableStore(data, variant, with_shipped=False)
+
+class Builder:
+    """Builds files of one variant and metric in a data folder, one after the other."""
+
+    def __init__(self, variant: Variant, data: Path, jobs: int, memory: int | None = None, metric: Metric = DTW):
+        self.variant, self.data, self.memory, self.metric = variant, Path(data), memory, metric
+        self.store = TableStore(data, variant, with_shipped=False, metric=metric)
         self.workers = Workers(jobs)
         self._writer = ThreadPoolExecutor(1, "morris-writer")
-        self._pending: tuple[dict, Future] | None = None
+        self._at_hand: dict[Subspace, np.ndarray] = {}
+        self._pending: Future | None = None
 
     def close(self) -> None:
         self.workers.close()
@@ -204,7 +232,7 @@ class Builder:
 
     def check_resources(self, files: list[Subspace]) -> Estimate:
         """The estimate for these files; `ResourceError` where memory or disk will not do."""
-        need = estimate(self.variant, files, self.workers.jobs)
+        need = estimate(self.variant, files, self.workers.jobs, self.metric)
         allowed = self.memory if self.memory is not None else available_memory()
         if files and allowed is not None and need.memory > allowed:
             raise ResourceError(
@@ -218,7 +246,7 @@ class Builder:
     def build(self, files: list[Subspace], progress: Progress | None = None) -> None:
         """Solves and writes these files, which must come in a workable order (see `plan`)."""
         progress = progress or Progress()
-        folder = table_folder(self.data, self.variant)
+        folder = table_folder(self.data, self.variant, self.metric)
         require_writable(folder)
         with build_lock(folder):
             for leftover in folder.glob("*" + UNFINISHED):
@@ -252,16 +280,16 @@ class Builder:
         masks = orbits(self.variant.board).rows(row_stones)
         ordered = {s: tables[s] for s in together}
         job = self._writer.submit(
-            write_tables, self.store.path(file), self.variant, masks, ordered, tallies, self.workers.pool
+            write_tables, self.store.path(file), self.variant, masks, ordered, tallies, self.workers.pool, self.metric
         )
-        self._pending = (ordered, job)
+        self._at_hand, self._pending = ordered, job
         progress.done(file, positions, time.monotonic() - started)
 
     def _taken_over(self, file: Subspace) -> dict | None:
         """Moving tables that another variant's folder holds and that have the same values under these rules."""
         for relative in relatives(self.variant) if not file.is_placing else ():
             if max(file) <= relative.stones:
-                store = TableStore(self.data, relative, with_shipped=False)
+                store = TableStore(self.data, relative, with_shipped=False, metric=self.metric)
                 try:
                     if store.has(file):
                         return {s: store.table(s).read(self.workers.pool) for s in solved_together(self.variant, file)}
@@ -275,49 +303,66 @@ class Builder:
         return {s: histograms(self.variant, s, t, self.workers) for s, t in tables.items()}
 
     def _solve(self, file: Subspace, progress: Progress) -> tuple[dict, dict]:
-        for width in DTYPES:
+        def solve(width: int):
             self._require_memory(file, width)
-            try:
-                tables = solve_together(
-                    self.variant, file, width, lambda s, rows_own, w=width: self.load(s, rows_own, w),
-                    self.workers, progress.share,
-                )  # fmt: skip
-                tallies = self._tallies(tables)
-                if any(orbit[max_depth(width) // 2 + 1 : draw_code(width)].any() for orbit, _ in tallies.values()):
-                    raise DepthOverflowError(f"{file.name} has losses deeper than {max_depth(width)} plies")
-                return tables, tallies
-            except DepthOverflowError:
-                if width == max(DTYPES):
-                    raise
-        raise AssertionError("unreachable")
+            tables = self.solve_depths(file, width, progress.share)
+            tables = {s: self.metric.kept(tables.pop(s)) for s in list(tables)}
+            tallies = self._tallies(tables)
+            for s, (by_orbit, _) in tallies.items():
+                most = self.metric.max_depth(tables[s].itemsize)
+                if self.metric.deepest(by_orbit)[1] > most:
+                    raise DepthOverflowError(f"{file.name} has losses deeper than {most} plies")
+            return tables, tallies
+
+        return in_narrowest(solve)
+
+    def solve_depths(self, file: Subspace, width: int, report=None) -> dict[Subspace, np.ndarray]:
+        """Values of a file's subspaces with depths, counted to the first table on the way that holds none."""
+
+        def load(subspace, rows_own):
+            return self.load(subspace, rows_own, width)
+
+        if self.metric.to_mill:
+            return solve_to_mill(self.variant, file, width, load, self.workers, self.metric, report)
+        return solve_together(self.variant, file, width, load, self.workers, report)
 
     def _require_memory(self, file: Subspace, width: int) -> None:
         """Only a pass shows whether depths need more than one byte, so the estimate was made for one."""
-        needed = memory_needed(self.variant, file, width, next(iter(self._pending[0])) if self._pending else None)
+        needed = memory_needed(self.variant, file, width, next(iter(self._at_hand), None), self.metric)
         if width > min(DTYPES) and self.memory is not None and needed > self.memory:
             raise ResourceError(
                 f"the depths in {file.name} need {width} bytes a slot, and so {_gib(needed)} of memory where "
                 f"{self.memory / 2**30:.1f} GiB are allowed; finished tables are kept"
             )
 
-    def load(self, subspace: Subspace, rows_own: bool, width: int) -> np.ndarray:
-        """Finished values of a subspace, its rows from the side asked for."""
+    def load(self, subspace: Subspace, rows_own: bool, width: int, as_stored: bool = False) -> np.ndarray:
+        """Finished values of a subspace, its rows from the side asked for; with depths to a mill only their outcomes,
+        which is what a turn that leads there counts, or else ``as_stored``."""
         row_stones, column_stones = (subspace[:2] if rows_own else subspace[1::-1])
         if subspace.is_over:
             return np.zeros(shape_of(self.variant, row_stones, column_stones).size, DTYPES[width])
-        if self._pending and subspace in self._pending[0]:
-            values = self._pending[0][subspace]
+        if subspace in self._at_hand:
+            values = self._at_hand[subspace]
         else:
             values = self.store.table(subspace).read(self.workers.pool)
-        values = widened(values, width)
+        values = values if as_stored else widened(self.metric.led_to(values), width)
         if rows_own != subspace.rows_are_own:
             values = exchanged(self.variant, column_stones, row_stones, values, self.workers)
         return values
 
     def _finish_writing(self) -> None:
         if self._pending:
-            self._pending[1].result()
-            self._pending = None
+            self._pending.result()
+            self._at_hand, self._pending = {}, None
+
+    @contextmanager
+    def holding(self, tables: dict[Subspace, np.ndarray]):
+        """Within it `load` gives these values in place of stored ones."""
+        self._at_hand = tables
+        try:
+            yield
+        finally:
+            self._at_hand = {}
 
 
 def _gib(size: int) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from .errors import TableError
 from .header import check_file
+from .metric import Metric
 from .store import TableFile, TableStore
 from .subspace import Subspace, solved_together
 from .variant import Variant
@@ -37,7 +38,7 @@ def check_tables(store: TableStore, file: Subspace, recorded: dict[str, str]) ->
     try:
         check_file(path)
     except TableError as error:
-        raise TableError(f"{error}: {_damaged_part(path, store.variant)}") from None
+        raise TableError(f"{error}: {_damaged_part(path, store.variant, store.metric)}") from None
     on_record = 0
     for table in tables:
         expected = recorded.get(table.subspace.name)
@@ -47,10 +48,10 @@ def check_tables(store: TableStore, file: Subspace, recorded: dict[str, str]) ->
     return on_record
 
 
-def _damaged_part(path: Path, variant: Variant) -> str:
+def _damaged_part(path: Path, variant: Variant, metric: Metric) -> str:
     """Where in a file with a good header a changed byte shows."""
     try:
-        file = TableFile(path, variant)
+        file = TableFile(path, variant, metric)
         try:
             for table in file.tables.values():
                 for number in range(table.n_chunks):

@@ -21,6 +21,7 @@ from queue import Empty, SimpleQueue
 from . import __version__
 from .build import Progress, build_lock, estimate, existing_parent, memory_needed
 from .errors import InputError, ResourceError
+from .metric import DTW, Metric
 from .schedule import Task, chains_behind, choose_cuts, task_graph
 from .store import UNFINISHED, require_writable, table_folder
 from .subspace import Subspace, count_canonical, solved_together
@@ -41,7 +42,7 @@ SCRATCH = ".cluster"
 
 def build_on_cluster(
     variant: Variant, data: Path, files: list[Subspace], address: str, progress: Progress | None = None,
-    jobs_per_worker: int = 1, memory: int | None = None, announce=lambda line: None,
+    jobs_per_worker: int = 1, memory: int | None = None, announce=lambda line: None, metric: Metric = DTW,
 ) -> None:  # fmt: skip
     """Builds these files, in a workable order (see `plan`), on the Dask cluster whose scheduler is at ``address``.
 
@@ -49,13 +50,13 @@ def build_on_cluster(
     not smaller.  ``announce(line)`` is told of the workers, the dashboard, and of losses.
     """
     data = Path(data).absolute()
-    folder = table_folder(data, variant)
+    folder = table_folder(data, variant, metric)
     require_writable(folder)
     with build_lock(folder), _connected(address) as client:
         for leftover in folder.glob("*" + UNFINISHED):
             leftover.unlink()
         shutil.rmtree(folder / SCRATCH, ignore_errors=True)
-        job = Job(variant, data, folder / SCRATCH / uuid.uuid4().hex, jobs_per_worker)
+        job = Job(variant, data, folder / SCRATCH / uuid.uuid4().hex, jobs_per_worker, metric)
         job.scratch.mkdir(parents=True)
         job.sign.touch()
         run = _Run(client, job, files, memory, announce)
@@ -127,7 +128,7 @@ class _Run:
                 raise InputError(f"{host} does not see {self.job.data}; all machines must share the data folder")
             if version != __version__:
                 raise InputError(f"{host} runs morris {version}, this machine {__version__}; they must be equal")
-        need, most = estimate(self.job.variant, self.files, 1), max(limit for _, limit, _, _ in answers.values())
+        need, most = estimate(self.job.variant, self.files, 1, self.job.metric), max(limit for _, limit, _, _ in answers.values())
         if need.memory > most:
             raise ResourceError(
                 f"{need.memory / 2**30:.1f} GiB of memory are needed where no worker is allowed more than "
@@ -145,7 +146,7 @@ class _Run:
     def submit(self) -> None:
         """Hands all tasks to the scheduler; those go first that the longest chains wait for."""
         variant = self.job.variant
-        seconds = {file: estimate(variant, [file], self.job.jobs).seconds for file in self.files}
+        seconds = {file: estimate(variant, [file], self.job.jobs, self.job.metric).seconds for file in self.files}
         graph = task_graph(variant, self.files, seconds, choose_cuts(variant, self.files, seconds, self.n_workers))
         behind = chains_behind(graph)
         futures: dict[Task, object] = {}

@@ -10,9 +10,10 @@ from .errors import MissingTableError
 from .jit import Workers
 from .moves import Turn, legal_turns, play
 from .position import Position
-from .query import RankedTurn, TableSet, Value, rank_turns
+from .query import TableSet
 from .search import Prover
 from .values import Outcome
+from .worth import RankedTurn, Value, best_of, rank_turns
 
 _OTHER = {Outcome.WIN: Outcome.LOSS, Outcome.LOSS: Outcome.WIN}
 
@@ -44,7 +45,7 @@ def _value(tables: TableSet, prover: Prover, position: Position, deadline: float
         return Value(Outcome.UNKNOWN)
     if position.capture_owed:
         values = [_after(tables, prover, position, turn, deadline) for turn in legal_turns(tables.variant, position)]
-        return rank_turns(values)[0].value
+        return best_of(turn.value for turn in values)
     white = prover.prove(position, left).white_outcome
     return Value(white if position.white_to_move else _OTHER.get(white, white))
 

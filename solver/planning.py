@@ -9,8 +9,9 @@ them is said beside the numbers.
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .build import MOVING_RATE, PLACING_RATE, all_targets, memory_needed
+from .build import MOVING_RATE, PLACING_RATE, STORED_BITS, memory_needed, metric_targets, n_passes
 from .conversions import shape_of
+from .metric import DTW, Metric
 from .subspace import Subspace, count_canonical, solved_together
 from .values import DTYPES
 from .variant import Variant
@@ -25,16 +26,21 @@ class Rates:
 
     retrograde: float = MOVING_RATE
     acyclic: float = PLACING_RATE
-    depth_bits: float = 3.1
-    outcome_bits: float = 0.65
+    depth_bits: float = STORED_BITS["dtw"]
+    outcome_bits: float = STORED_BITS["outcome"]
+    mill_bits: float = STORED_BITS["dtm"]
+
+    def bits(self, metric: Metric) -> float:
+        """Bits a slot on disk."""
+        return {"dtw": self.depth_bits, "outcome": self.outcome_bits, "dtm": self.mill_bits}[metric.name]
 
 
 @dataclass(frozen=True)
 class Part:
     """One kind of work in one phase.
 
-    seconds: with all workers; memory: peak bytes by bytes a slot; disk: bytes with depths of one byte;
-    outcome_disk: bytes of outcomes alone; largest: the file with the largest tables.
+    seconds: with all workers; memory: peak bytes by bytes a slot; disk: bytes in the metric of the
+    plan; outcome_disk: bytes of outcomes alone; largest: the file with the largest tables.
     """
 
     name: str
@@ -57,6 +63,7 @@ class BuildPlan:
     files: int
     finished: int
     parts: tuple[Part, ...]
+    metric: Metric = DTW
 
     @property
     def seconds(self) -> float:
@@ -98,7 +105,8 @@ def _positions(variant: Variant, own: int, opponent: int) -> int:
 
 
 def plan_build(
-    variant: Variant, jobs: int, files: list[Subspace] | None = None, store=None, rates: Rates = Rates()
+    variant: Variant, jobs: int, files: list[Subspace] | None = None, store=None, rates: Rates = Rates(),
+    metric: Metric = DTW,
 ) -> BuildPlan:
     """The cost of building ``files``, by default a whole game, with so many workers.
 
@@ -106,16 +114,16 @@ def plan_build(
 
     store: a `TableStore` whose finished files are left out; jobs: speed-up is taken to be proportional to them.
     """
-    files = all_targets(variant) if files is None else files
+    files = metric_targets(variant, metric) if files is None else files
     missing = [file for file in files if store is None or not store.has(file)]
     by_name: dict[str, list[Subspace]] = {}
     for file in missing:
         by_name.setdefault(part_name(variant, file), []).append(file)
-    parts = tuple(_part(variant, name, group, jobs, rates) for name, group in by_name.items())
-    return BuildPlan(variant, jobs, rates, len(files), len(files) - len(missing), parts)
+    parts = tuple(_part(variant, name, group, jobs, rates, metric) for name, group in by_name.items())
+    return BuildPlan(variant, jobs, rates, len(files), len(files) - len(missing), parts, metric)
 
 
-def _part(variant: Variant, name: str, files: list[Subspace], jobs: int, rates: Rates) -> Part:
+def _part(variant: Variant, name: str, files: list[Subspace], jobs: int, rates: Rates, metric: Metric) -> Part:
     positions = stored_slots = largest_slots = 0
     seconds, memory, largest = 0.0, {width: 0 for width in DTYPES}, files[0]
     before = None
@@ -124,14 +132,14 @@ def _part(variant: Variant, name: str, files: list[Subspace], jobs: int, rates: 
         positions += sum(_positions(variant, *s[:2]) for s in together)
         stored_slots += slots * len(together)
         # A pass works on both sides to move, also where they are each other's twin and one is stored.
-        tables = 2 if is_retrograde(variant, file) else 1
+        tables = 2 * n_passes(metric) if is_retrograde(variant, file) else 1
         seconds += slots * tables / jobs * sum(1 / rate for rate in _rates(variant, file, rates))
         for width in memory:
-            memory[width] = max(memory[width], memory_needed(variant, file, width, before))
+            memory[width] = max(memory[width], memory_needed(variant, file, width, before, metric))
         before = file
         if slots > largest_slots:
             largest, largest_slots = file, slots
-    disk, outcome_disk = (int(stored_slots * bits / 8) for bits in (rates.depth_bits, rates.outcome_bits))
+    disk, outcome_disk = (int(stored_slots * bits / 8) for bits in (rates.bits(metric), rates.outcome_bits))
     return Part(name, len(files), positions, seconds, memory, disk, outcome_disk, largest.name)
 
 
@@ -153,14 +161,13 @@ def plan_lines(plan: BuildPlan) -> list[str]:
     if not plan.parts:
         return [*lines, f"all {plan.files:,} files are there"]
     lines.append(f"{plan.positions:,} positions in {plan.files - plan.finished:,} of {plan.files:,} files{there}")
-    rows = [
-        ["part", "files", "positions", "hours", "memory, 1 byte", "2 bytes", "disk, depths", "outcomes only", "largest"]
-    ]
+    disks = ["disk, depths", "outcomes only"] if plan.metric.has_depths else ["disk, outcomes"]
+    rows = [["part", "files", "positions", "hours", "memory, 1 byte", "2 bytes", *disks, "largest"]]
     for part in plan.parts:
-        sizes = _gib(part.memory[1]), _gib(part.memory[2]), _gb(part.disk), _gb(part.outcome_disk)
+        sizes = _gib(part.memory[1]), _gib(part.memory[2]), *map(_gb, (part.disk, part.outcome_disk)[: len(disks)])
         rows.append([part.name, f"{part.files:,}", f"{part.positions:,}", _hours(part.seconds), *sizes, part.largest])
     if len(plan.parts) > 1:
-        sizes = _gib(plan.memory(1)), _gib(plan.memory(2)), _gb(plan.disk), _gb(plan.outcome_disk)
+        sizes = _gib(plan.memory(1)), _gib(plan.memory(2)), *map(_gb, (plan.disk, plan.outcome_disk)[: len(disks)])
         rows.append(["all", f"{plan.files - plan.finished:,}", f"{plan.positions:,}", _hours(plan.seconds), *sizes, ""])
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
@@ -175,8 +182,10 @@ def plan_lines(plan: BuildPlan) -> list[str]:
         f"{rates.acyclic / 1e6:g} million where",
         "placements are gathered (a subspace with slides while placing needs both), measured on the standard game on a",
         "2.6 GHz server core; more workers are taken to help in proportion, which was measured for two only.",
-        "Memory is that of the largest file, by bytes a slot: depths beyond 252 plies need two. Outcomes alone do not",
-        "lower it: a pass needs a value and a counter of every slot either way. Its time was measured with depths.",
+        "Memory is that of the largest file, by bytes a slot: depths beyond 252 plies need two, with outcomes",
+        "only where the next capture is so far. Outcomes alone do not lower it: a pass needs a value and a counter of",
+        "every slot either way. Its time was measured with depths.",
+        *["Depths to a mill take two passes, their bits a slot are those of the other depths."] * plan.metric.to_mill,
         f"Disk is {rates.depth_bits:g} bits a slot with depths and {rates.outcome_bits:g} with outcomes alone, "
         "as in the standard game.",
     ]

@@ -12,10 +12,11 @@ import numpy as np
 from .errors import InputError, MissingTableError
 from .moves import Turn, legal_turns, play
 from .position import Position
-from .query import OUTCOMES, TableSet
+from .query import TableSet
 from .subspace import dependencies, solved_together
 from .values import Outcome
 from .variant import Variant
+from .worth import OUTCOMES
 
 
 class Player(Protocol):
@@ -72,12 +73,14 @@ class PerfectPlayer:
             if file in seen:
                 continue
             seen.add(file)
-            if not store.has(file):
+            if not store.has_depths(file):
                 try:
                     store.table(file)
                 except MissingTableError as error:
                     message = f"{self.name} needs all tables of the game: {error}"
-                    raise MissingTableError(error.subspace, message) from None
+                else:  # with outcomes alone a win might be put off for ever
+                    message = f"{self.name} needs depths, and of {file.name} only outcomes are there; 'morris build' makes the rest"
+                raise MissingTableError(file.name, message)
             open_ones += dependencies(variant, file)
 
     def choose(self, position: Position, lots: Random) -> Turn:

@@ -13,110 +13,27 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 
 from .errors import InputError, MissingTableError, TableError
 from .indexing import Indexer, grouped
-from .moves import Turn, has_turn, legal_turns, no_turn_outcome, play
+from .metric import DTW, Metric
+from .moves import has_turn, legal_turns, no_turn_outcome, play
 from .notation import parse_position
 from .position import Position, check_position
 from .store import TableStore
 from .subspace import Subspace
-from .values import Outcome, decode
+from .values import Outcome
 from .variant import Variant, get_variant
+from .worth import (
+    LOST, OUTCOMES, UNKNOWN, Answers, LineStep, RankedTurn, Value, all_unknown, as_numbers, best_of, could_equal,
+    rank_turns,
+)  # fmt: skip
 
 #: Memory for decompressed chunks, by default.
 CACHE_BYTES = 256 << 20
-
-#: Outcomes as `Answers` numbers them.
-OUTCOMES = (Outcome.LOSS, Outcome.DRAW, Outcome.WIN, Outcome.UNKNOWN)
-
-
-_REVERSED = {Outcome.WIN: Outcome.LOSS, Outcome.LOSS: Outcome.WIN}
-
-
-class Value(NamedTuple):
-    """Outcome for the side to move and DTW in plies (None for a draw, and where no table tells it)."""
-
-    outcome: Outcome
-    dtw_plies: int | None = None
-
-    @property
-    def own_turns(self) -> int | None:
-        """Turns that the side itself has still to make within these plies.
-
-        >>> Value(Outcome.WIN, 9).own_turns, Value(Outcome.LOSS, 22).own_turns
-        (5, 11)
-        """
-        return None if self.dtw_plies is None else (self.dtw_plies + 1) // 2
-
-    def for_mover(self) -> "Value":
-        """The value of the turn that leads to a position of this value, for the side that makes the turn.
-
-        >>> Value(Outcome.LOSS, 0).for_mover(), Value(Outcome.DRAW).for_mover()
-        (Value(outcome=<Outcome.WIN: 'win'>, dtw_plies=1), Value(outcome=<Outcome.DRAW: 'draw'>, dtw_plies=None))
-        """
-        plies = None if self.dtw_plies is None else self.dtw_plies + 1
-        return Value(_REVERSED.get(self.outcome, self.outcome), plies)
-
-
-LOST = Value(Outcome.LOSS, 0)
-UNKNOWN = Value(Outcome.UNKNOWN)
-
-
-class RankedTurn(NamedTuple):
-    """A legal turn with its value for the side that makes it; ``dtw_plies`` counts the turn itself."""
-
-    turn: Turn
-    outcome: Outcome
-    dtw_plies: int | None
-
-    @property
-    def value(self) -> Value:
-        return Value(self.outcome, self.dtw_plies)
-
-
-class LineStep(NamedTuple):
-    """One turn of a line, its value for the side that makes it, and the position it leads to."""
-
-    turn: Turn
-    outcome: Outcome
-    dtw_plies: int | None
-    position: Position
-
-
-class Answers(NamedTuple):
-    """Values of many positions.
-
-    outcomes: uint8[n], index into `OUTCOMES`; dtw_plies: int32[n], -1 where there is none; missing: one error for each
-    table that was needed and is not there, its positions are unknown.
-    """
-
-    outcomes: np.ndarray
-    dtw_plies: np.ndarray
-    missing: tuple[MissingTableError, ...]
-
-    def values(self) -> list[Value]:
-        """The same as a list of `Value`, in order."""
-        pairs = zip(self.outcomes.tolist(), self.dtw_plies.tolist())
-        return [Value(OUTCOMES[outcome], None if plies < 0 else plies) for outcome, plies in pairs]
-
-
-def _liking(value: Value) -> tuple[int, int]:
-    """Sorts the best value first: quickest win, draw, slowest loss; unknown last."""
-    outcome, plies = value
-    if outcome is Outcome.WIN:
-        return 0, plies or 0
-    if outcome is Outcome.LOSS:
-        return 2, -(plies or 0)
-    return 1 if outcome is Outcome.DRAW else 3, 0
-
-
-def rank_turns(turns: Iterable[RankedTurn]) -> list[RankedTurn]:
-    """Turns in order of their values, best first; equal ones stay in their order."""
-    return sorted(turns, key=lambda turn: _liking(turn.value))
 
 
 class _ChunkCache:
@@ -128,7 +45,7 @@ class _ChunkCache:
         self._lock = threading.Lock()
 
     def chunk(self, table, number: int) -> np.ndarray:
-        key = table.subspace, number
+        key = table.metric, table.subspace, number
         with self._lock:
             if key in self._chunks:
                 self._chunks.move_to_end(key)
@@ -151,13 +68,20 @@ class _ChunkCache:
 class TableSet:
     """The tables of one variant, for asking.  Threads may share one; memory is bounded by ``cache_bytes``.
 
+    Where a table with depths is missing, one of outcomes answers; depths are then None.  With ``metric`` OUTCOME only
+    those are asked.
+
     Positions are `Position` or text in any notation that `parse_position` reads; they are checked, and an `InputError`
     says what is wrong with them.
     """
 
-    def __init__(self, data: Path | str, variant: Variant | str = "nine", cache_bytes: int = CACHE_BYTES):
+    def __init__(
+        self, data: Path | str, variant: Variant | str = "nine", cache_bytes: int = CACHE_BYTES, metric: Metric = DTW
+    ):
         self.variant = get_variant(variant) if isinstance(variant, str) else variant
-        self.store = TableStore(Path(data), self.variant)
+        if metric.to_mill:
+            raise InputError("a TableSet tells depths to the end of the game; for those to a mill see LimitedTables")
+        self.store = TableStore(Path(data), self.variant, metric=metric, or_outcomes=True)
         self._indexer = Indexer(self.variant.board)
         self._cache = _ChunkCache(cache_bytes)
 
@@ -226,8 +150,8 @@ class TableSet:
         position = self._checked(position)
         value, steps, seen = self._value(position), [], {position}
         while ranked := self.moves(position):
-            best = ranked[0]
-            if best.value != value:
+            best = next((entry for entry in ranked if could_equal(entry.value, value)), None)
+            if best is None:
                 # The turn that is worth it must be among the unknown ones; ask one to get the missing table's name.
                 if ranked[-1].outcome is Outcome.UNKNOWN:
                     self._value(play(self.variant, position, ranked[-1].turn))
@@ -250,7 +174,7 @@ class TableSet:
         """Value of a position that is known to make sense."""
         if position.capture_owed:
             turns = legal_turns(self.variant, position)
-            return min((self._value(play(self.variant, position, t)).for_mover() for t in turns), key=_liking)
+            return best_of(self._value(play(self.variant, position, t)).for_mover() for t in turns)
         subspace = position.subspace
         if subspace.is_over:
             return LOST
@@ -262,7 +186,7 @@ class TableSet:
             return _without_turn(self.variant, position)
         row, column = self._indexer.slot_of(subspace, position.own_mask, position.opponent_mask, table.file.row_masks)
         chunk = self._cache.chunk(table, row // table.chunk_rows)
-        return Value(*decode(chunk[row % table.chunk_rows, column], table.width))
+        return Value(*table.metric.decode(chunk[row % table.chunk_rows, column], table.width))
 
     # ---------------------------------------------------------------- many positions
 
@@ -306,7 +230,7 @@ class TableSet:
 
     def probe_checked(self, positions: Sequence[Position]) -> Answers:
         """`probe_many` for positions that have been checked already, as those that were parsed are."""
-        outcomes, plies = _all_unknown(len(positions))
+        outcomes, plies = all_unknown(len(positions))
         plain = [i for i, position in enumerate(positions) if not position.capture_owed]
         numbers = [(p.own_mask, p.opponent_mask, p.own_hand, p.opponent_hand) for p in positions if not p.capture_owed]
         own, opponent, *hands = np.array(numbers, np.int64).reshape(-1, 4).T
@@ -316,13 +240,13 @@ class TableSet:
         for i, position in enumerate(positions):
             if position.capture_owed:
                 try:
-                    outcomes[i], plies[i] = _numbers(self._value(position))
+                    outcomes[i], plies[i] = as_numbers(self._value(position))
                 except MissingTableError as error:
                     missing[error.subspace] = error
         return Answers(outcomes, plies, tuple(missing.values()))
 
     def _answer(self, own, opponent, own_hand, opponent_hand) -> Answers:
-        outcomes, plies = _all_unknown(len(own))
+        outcomes, plies = all_unknown(len(own))
         missing = []
         for _, at in grouped(_count_key(own, opponent, own_hand, opponent_hand)):
             i = at[0]
@@ -337,49 +261,42 @@ class TableSet:
                     if has_turn(self.variant, position):
                         needed = True
                     else:
-                        outcomes[i], plies[i] = _numbers(_without_turn(self.variant, position))
+                        outcomes[i], plies[i] = as_numbers(_without_turn(self.variant, position))
                 missing += [error] * needed
         return Answers(outcomes, plies, tuple(missing))
 
     def _look_up(self, subspace: Subspace, own: np.ndarray, opponent: np.ndarray):
         """Outcome numbers and plies of positions of one subspace."""
         if subspace.is_over:
-            return _numbers(LOST)
+            return as_numbers(LOST)
         table = self.store.table(subspace)
         rows, columns = self._indexer.slots_of(subspace, own, opponent, table.file.row_masks)
         codes = np.empty(len(rows), table.dtype)
         for number, at in grouped(rows // table.chunk_rows):
             chunk = self._cache.chunk(table, int(number))
             codes[at] = chunk[rows[at] - number * table.chunk_rows, columns[at]]
-        outcomes, plies = _decoded(table.width)
+        outcomes, plies = _decoded(table.metric, table.width)
         return outcomes[codes], plies[codes]
 
 
-def open_tables(data: Path | str, variant: Variant | str = "nine", cache_bytes: int = CACHE_BYTES) -> TableSet:
+def open_tables(
+    data: Path | str, variant: Variant | str = "nine", cache_bytes: int = CACHE_BYTES, metric: Metric = DTW
+) -> TableSet:
     """The tables of a variant in a data folder; use it in a ``with`` statement.
 
     >>> with open_tables(folder, "nine") as tables:
     ...     tables.probe("BB..W.../....W.../...W...B w 0,0").dtw_plies
     9
     """
-    return TableSet(data, variant, cache_bytes)
+    return TableSet(data, variant, cache_bytes, metric)
 
 
 @cache
-def _decoded(width: int) -> tuple[np.ndarray, np.ndarray]:
+def _decoded(metric: Metric, width: int) -> tuple[np.ndarray, np.ndarray]:
     """Outcome number and plies (-1 for none) of every code of that width."""
-    values = [_numbers(Value(*decode(code, width))) for code in range(1 << 8 * width)]
+    values = [as_numbers(Value(*metric.decode(code, width))) for code in range(1 << 8 * width)]
     outcomes, plies = np.array(values, np.int32).T
     return outcomes.astype(np.uint8), plies.copy()
-
-
-def _numbers(value: Value) -> tuple[int, int]:
-    """A value as `Answers` holds it."""
-    return OUTCOMES.index(value.outcome), -1 if value.dtw_plies is None else value.dtw_plies
-
-
-def _all_unknown(n: int) -> tuple[np.ndarray, np.ndarray]:
-    return np.full(n, OUTCOMES.index(Outcome.UNKNOWN), np.uint8), np.full(n, -1, np.int32)
 
 
 def _count_key(own, opponent, own_hand, opponent_hand) -> np.ndarray:

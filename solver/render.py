@@ -13,11 +13,12 @@ import numpy as np
 from .annotate import AnnotatedPly, first_losing_ply
 from .board import Board
 from .errors import ResourceError
+from .limited import LimitedTables, MillTurn, MillValue
 from .moves import format_turn, is_over, legal_turns
 from .position import Position, describe_turn, draw_board, format_own_form, points_of
-from .query import LineStep, RankedTurn, Value
 from .values import Outcome
 from .variant import Variant
+from .worth import LineStep, RankedTurn, Value
 
 # ---------------------------------------------------------------- plain data
 
@@ -83,6 +84,25 @@ def annotation_data(variant: Variant, plies: Sequence[AnnotatedPly], result: str
     }
 
 
+def limited_data(
+    tables: LimitedTables, position: Position, plies_without_mill: int, value: MillValue, ranked: Sequence[MillTurn]
+) -> dict:
+    """What ``query --json`` prints where depths are those to the next mill."""
+    board = tables.variant.board
+    return {
+        "variant": tables.variant.name,
+        "position": format_own_form(position, tables.variant),
+        "to_move": position.own_name.lower(),
+        "no_mill_limit": tables.limit,
+        "plies_without_mill": plies_without_mill,
+        "outcome": value.outcome.value,
+        "dtm_plies": value.dtm_plies,
+        "moves": [
+            {"move": format_turn(board, t.turn), "outcome": t.outcome.value, "dtm_plies": t.dtm_plies} for t in ranked
+        ],
+    }
+
+
 # ---------------------------------------------------------------- text
 
 
@@ -111,7 +131,32 @@ def describe_value(variant: Variant, position: Position, value: Value) -> str:
         return "Draw."
     plies, turns = value.dtw_plies, value.own_turns
     verb = "wins" if outcome is Outcome.WIN else "loses"
+    if plies is None:
+        return f"{name} {verb}; in how many plies is not known."
     return f"{name} {verb} in {plies} {'plies' if plies > 1 else 'ply'}, {turns} own turn{'s' * (turns > 1)}."
+
+
+def limited_text(
+    tables: LimitedTables, position: Position, plies_without_mill: int, value: MillValue, ranked: Sequence[MillTurn],
+    notes: Sequence[str] = (),
+) -> str:  # fmt: skip
+    """The board, the value in words, and all turns, where depths are those to the next mill."""
+    variant, limit, plies = tables.variant, tables.limit, value.dtm_plies
+    rule = f"{limit} plies without a mill are a draw, {plies_without_mill} are played" if limit else "no limit without a mill"
+    if not ranked:
+        words = describe_value(variant, position, Value(value.outcome, plies))
+    elif value.outcome is Outcome.DRAW:
+        words = f"Draw, no side can force a win in time: {rule}." if limit else "Draw."
+    else:
+        verb = "wins" if value.outcome is Outcome.WIN else "loses"
+        words = f"{position.own_name} {verb}; next mill or end in {plies} {'plies' if plies > 1 else 'ply'}: {rule}."
+    lines = [draw_board(position, variant), "", words, *notes]
+    if ranked:
+        lines += ["", f"{len(ranked)} turn{'s' * (len(ranked) > 1)} of {position.own_name}, best first:"]
+        cells = [["turn", "outcome", "plies to a mill"]]
+        cells += [[format_turn(variant.board, t.turn), t.outcome.value, str(t.dtm_plies or "")] for t in ranked]
+        lines += _aligned(cells, "<<>")
+    return "\n".join(lines)
 
 
 def end_reason(variant: Variant, position: Position) -> str:
@@ -170,7 +215,10 @@ def _short(value: Value) -> str:
 
 
 def _depth(value: Value) -> tuple[str, str]:
-    return ("", "") if value.dtw_plies is None else (str(value.dtw_plies), str(value.own_turns))
+    """Plies and own turns as text; a dash where there are such and they are not known."""
+    if value.dtw_plies is None:
+        return ("-", "-") if value.outcome in (Outcome.WIN, Outcome.LOSS) else ("", "")
+    return str(value.dtw_plies), str(value.own_turns)
 
 
 def _aligned(cells: list[list[str]], sides: str) -> list[str]:

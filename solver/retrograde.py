@@ -297,22 +297,28 @@ def solve_together(variant: Variant, subspace: Subspace, width: int, load, worke
         values = conversion_values(variant, first, first.rows_are_own, width, load, workers)
         report(1.0)
         return {first: values}
+    first, by_rows, by_columns = pair_conversions(variant, first, width, load, workers, report)
+    settle(variant, first, width, by_rows, by_columns, workers, report)
+    return {first: by_rows, first.twin: by_columns} if first != first.twin else {first: by_rows}
+
+
+def pair_conversions(variant: Variant, first: Subspace, width: int, load, workers: Workers, report):
+    """What a pass begins with: the twin whose rows are its own side's, and the conversions' values of it and the other."""
     if not first.rows_are_own:
         first = first.twin
     by_rows = conversion_values(variant, first, True, width, load, workers)
     report(0.1)
     by_columns = conversion_values(variant, first.twin, False, width, load, workers)
     report(0.2)
-    _settle(variant, first, width, by_rows, by_columns, workers, report)
-    return {first: by_rows, first.twin: by_columns} if first != first.twin else {first: by_rows}
+    return first, by_rows, by_columns
 
 
 #: Depths a pass has room for, by width.  One byte's code ends earlier, two bytes' much later.
 MOST_DEPTHS = {1: 256, 2: 1024}
 
 
-def _settle(variant, first, width, row_values, column_values, workers, report) -> None:
-    """The pass itself: turns the conversions' values of both sides into final ones, in place."""
+def settle(variant, first: Subspace, width: int, row_values, column_values, workers: Workers, report) -> None:
+    """The pass itself: turns the conversions' values of both sides (see `pair_conversions`) into final ones, in place."""
     draw = draw_code(width)
     shape = shape_of(variant, first.own, first.opponent)
     arrays = lines(variant.board)

@@ -9,16 +9,18 @@ from functools import cache
 from pathlib import Path
 
 from .errors import InputError, MissingTableError
+from .metric import DTW, OUTCOME
 from .moves import format_turn, play
 from .notation import format_mfen, format_sanmill, parse_moves, parse_position
 from .position import Position, format_own_form, unreachable_note
-from .query import CACHE_BYTES, TableSet, Value
+from .query import CACHE_BYTES, TableSet
 from .render import answer_data, describe_value, turns_data
 from .stats import finished_subspaces, subspace_statistics
 from .store import TableStore, table_folder
 from .subspace import Subspace, moving_pairs, parse_subspace, placing_subspaces
-from .values import Outcome, decode
+from .values import Outcome
 from .variant import VARIANTS, Variant, get_variant
+from .worth import Value
 
 #: Longest list of moves that is read, and most plies of a line that is not decided.
 MOST_MOVES, MOST_LINE = 4000, 1000
@@ -38,7 +40,10 @@ class Service:
 
     def __init__(self, data: Path | str, cache_bytes: int = CACHE_BYTES):
         self.data = Path(data)
-        sizes = {v.name: sum(p.stat().st_size for p in table_folder(self.data, v).glob("*.h5")) for v in VARIANTS.values()}
+        sizes = {
+            v.name: sum(p.stat().st_size for m in (DTW, OUTCOME) for p in table_folder(self.data, v, m).glob("*.h5"))
+            for v in VARIANTS.values()
+        }
         share = cache_bytes / max(1, sum(sizes.values()))
         self._cache_bytes = {name: max(LEAST_CACHE, int(share * size)) for name, size in sizes.items()}
         self._opened: dict[str, TableSet] = {}
@@ -93,7 +98,7 @@ class Service:
             return {"variant": variant, "subspaces": [row]}, []
         if phase not in ("moving", "placing"):
             raise InputError("phase is moving or placing")
-        store = TableStore(self.data, game)  # of its own: going through all files would push out those in use
+        store = TableStore(self.data, game, or_outcomes=True)  # of its own: going through all files would push out those in use
         try:
             subspaces = [s for s in finished_subspaces(store) if s.is_placing == (phase == "placing")]
             return {"variant": variant, "subspaces": [self._row(store, s) for s in subspaces]}, []
@@ -155,7 +160,7 @@ class Service:
 
 
 def _has_tables(data: Path, variant: Variant) -> bool:
-    store = TableStore(data, variant)
+    store = TableStore(data, variant, or_outcomes=True)
     return any(store.has(subspace) for subspace in moving_pairs(variant))
 
 
@@ -214,12 +219,15 @@ def _notations(variant: Variant, position: Position) -> dict:
 
 
 def _depths(store: TableStore, subspace: Subspace) -> dict:
-    """How many canonical positions have each depth: pairs of plies and count, by outcome; of draws there is only a count."""
+    """How many canonical positions have each depth: pairs of plies and count, by outcome; of draws there is only a count.
+
+    In a table of outcomes there is one pair for all wins, and one for all losses, whose plies are null.
+    """
     table = store.table(subspace)
     counts = table.histogram()
     depths = {"win": [], "loss": [], "draw": 0}
     for code in counts.nonzero()[0].tolist():
-        outcome, plies = decode(code, table.width)
+        outcome, plies = table.metric.decode(code, table.width)
         if outcome is Outcome.DRAW:
             depths["draw"] = int(counts[code])
         else:

@@ -2,7 +2,7 @@
 
 from .store import TableStore
 from .subspace import Subspace, moving_pairs, placing_subspaces, solved_together, start_subspace
-from .values import Outcome, decode, deepest, outcome_counts
+from .values import Outcome, outcome_counts
 
 _COUNTS = ("wins", "losses", "draws", "longest_win_plies", "longest_loss_plies")
 #: Columns of `morris stats`, by phase.
@@ -13,10 +13,12 @@ COLUMNS = {
 
 
 def subspace_statistics(store: TableStore, subspace: Subspace, raw: bool = False) -> dict:
-    """Counts over canonical (or raw) positions and longest win and loss in plies; None for no such depth or 0."""
-    histogram = store.table(subspace).histogram(raw)
+    """Counts over canonical (or raw) positions and longest win and loss in plies; None for no such depth, 0,
+    or one that the table does not tell."""
+    table = store.table(subspace)
+    histogram = table.histogram(raw)
     wins, losses, draws = outcome_counts(histogram)
-    longest_win, longest_loss = deepest(histogram)
+    longest_win, longest_loss = table.metric.deepest(histogram)
     return {
         **subspace._asdict(),
         "canonical_positions": int(histogram.sum()),
@@ -43,5 +45,5 @@ def start_value(store: TableStore) -> Outcome | None:
     start = start_subspace(store.variant)
     if not store.has(start):
         return None
-    code = int(store.table(start).chunk(0)[0, 0])
-    return decode(code, store.table(start).width)[0]
+    table = store.table(start)
+    return table.metric.decode(table.chunk(0)[0, 0], table.width)[0]

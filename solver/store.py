@@ -24,6 +24,7 @@ from . import __version__
 from .errors import InputError, MissingTableError, TableError
 from .header import HEADER_SIZE, file_digest, make_header, read_header
 from .indexing import checked_rows
+from .metric import DTW, OUTCOME, Metric
 from .subspace import Subspace, count_canonical, parse_subspace, solved_together
 from .values import DTYPES
 from .variant import Variant
@@ -31,7 +32,6 @@ from .variant import Variant
 CHUNK_BYTES = 1 << 16
 COMPRESSION_LEVEL = 1
 INDEX_SCHEME = "orbit-row x colex-column, version 1"
-METRIC = "dtw"
 UNFINISHED = ".unfinished"
 #: What h5py and the code around it raise where a file's structure is damaged.
 DAMAGE = (LookupError, OSError, RuntimeError, ValueError, TypeError, AttributeError)
@@ -39,21 +39,17 @@ DAMAGE = (LookupError, OSError, RuntimeError, ValueError, TypeError, AttributeEr
 SHIPPED_TABLES = Path(__file__).parent.parent / "data" / "small"
 
 
-def table_folder(data: Path, variant: Variant) -> Path:
+def table_folder(data: Path, variant: Variant, metric: Metric = DTW) -> Path:
     """Folder of a variant's tables inside the data folder."""
-    return Path(data) / variant.name
+    return Path(data) / metric.folder_name(variant.name)
 
 
-def table_path(data: Path, variant: Variant, subspace: Subspace) -> Path:
+def table_path(data: Path, variant: Variant, subspace: Subspace, metric: Metric = DTW) -> Path:
     """File that holds a subspace's table, with those of all subspaces solved together with it."""
-    return table_folder(data, variant) / f"{solved_together(variant, subspace)[0].name}.h5"
+    return table_folder(data, variant, metric) / f"{solved_together(variant, subspace)[0].name}.h5"
 
 
 # ---------------------------------------------------------------- writing
-
-
-def _chunk_rows(n_columns: int, width: int) -> int:
-    return max(1, CHUNK_BYTES // (n_columns * width))
 
 
 def _chunk_checksum(raw: bytes, subspace: Subspace, chunk: int) -> int:
@@ -79,7 +75,7 @@ def _decompress(packed: bytes) -> bytes:
 
 
 def write_tables(
-    path: Path, variant: Variant, row_masks: np.ndarray, tables: dict, tallies: dict, pool=None
+    path: Path, variant: Variant, row_masks: np.ndarray, tables: dict, tallies: dict, pool=None, metric: Metric = DTW
 ) -> None:
     """Writes the values of subspaces that were solved together, whole or not at all.
 
@@ -92,12 +88,13 @@ def write_tables(
         with h5py.File(unfinished, "w", userblock_size=HEADER_SIZE, libver=("v110", "v110")) as file:
             _write_attributes(file, {
                 "variant": variant.name, "fingerprint": variant.fingerprint, "rules": json.dumps(variant.rules()),
-                "index_scheme": INDEX_SCHEME, "metric": METRIC, "unit": "plies", "software": f"morris {__version__}",
+                "index_scheme": INDEX_SCHEME, "metric": str(metric), "unit": metric.unit,
+                "software": f"morris {__version__}",
                 "subspaces": " ".join(s.name for s in tables),
             })  # fmt: skip
             _write_dataset(file, "rows", row_masks.astype(np.uint32))
             for subspace, values in tables.items():
-                _write_table(file, subspace, values, len(row_masks), tallies[subspace], pool)
+                _write_table(file, subspace, values, len(row_masks), tallies[subspace], pool, metric)
         size = unfinished.stat().st_size - HEADER_SIZE
         with open(unfinished, "r+b") as raw:
             raw.write(make_header(size, file_digest(unfinished)))
@@ -129,10 +126,11 @@ def _write_dataset(node, name: str, data: np.ndarray) -> None:
     node.create_dataset(name, data=data, compression="gzip", track_times=False).flush()
 
 
-def _write_table(file, subspace: Subspace, values: np.ndarray, n_rows: int, tally, pool) -> None:
+def _write_table(file, subspace: Subspace, values: np.ndarray, n_rows: int, tally, pool, metric: Metric) -> None:
     n_columns = len(values) // n_rows
     width = values.itemsize
-    rows = min(n_rows, _chunk_rows(n_columns, width))
+    row_items = metric.stored_columns(n_columns)
+    rows = min(n_rows, max(1, CHUNK_BYTES // (row_items * width)))
     n_chunks = -(-n_rows // rows)
     group = file.create_group(subspace.name)
     orbit_histogram, raw_histogram = tally
@@ -145,7 +143,7 @@ def _write_table(file, subspace: Subspace, values: np.ndarray, n_rows: int, tall
     for name, histogram in (("orbit_histogram", orbit_histogram), ("raw_histogram", raw_histogram)):
         _write_dataset(group, name, histogram)
     dataset = group.create_dataset(
-        "values", shape=(n_rows, n_columns), dtype=DTYPES[width], chunks=(rows, n_columns),
+        "values", shape=(n_rows, row_items), dtype=DTYPES[width], chunks=(rows, row_items),
         compression="gzip", compression_opts=COMPRESSION_LEVEL, track_times=False,
     )  # fmt: skip
     dataset.flush()
@@ -153,8 +151,9 @@ def _write_table(file, subspace: Subspace, values: np.ndarray, n_rows: int, tall
 
     def pack(chunk: int) -> bytes:
         part = values[chunk * rows * n_columns : (chunk + 1) * rows * n_columns]
+        part = metric.pack(part.reshape(-1, n_columns))
         raw = part.astype(DTYPES[width].newbyteorder("<"), copy=False).tobytes()
-        raw = raw.ljust(rows * n_columns * width, b"\0")  # HDF5 pads the last chunk to full size
+        raw = raw.ljust(rows * row_items * width, b"\0")  # HDF5 pads the last chunk to full size
         checksums[chunk] = _chunk_checksum(raw, subspace, chunk)
         return _compress(raw)
 
@@ -183,11 +182,11 @@ def _in_order(pool, function, n: int, ahead: int = 64):
 class TableFile:
     """An open table file.  Everything read from it has been checked against a checksum.
 
-    Thread-safe: HDF5 calls are serialised by h5py, decompression is not.
+    Thread-safe: HDF5 calls are serialised by h5py, decompression is not.  ``n_rows``: where it holds so many rows only.
     """
 
-    def __init__(self, path: Path, variant: Variant):
-        self.path = Path(path)
+    def __init__(self, path: Path, variant: Variant, metric: Metric = DTW, n_rows: int | None = None):
+        self.path, self.metric, self._n_rows = Path(path), metric, n_rows
         self.header = read_header(self.path)
         try:
             self._file = h5py.File(self.path, "r", locking=False)
@@ -208,19 +207,20 @@ class TableFile:
             raise TableError(
                 f"{self.path}: made for the rules of {self.attributes['variant']}, not of {variant.name}"
             )
-        if self.attributes["index_scheme"] != INDEX_SCHEME or self.attributes["metric"] != METRIC:
-            raise TableError(f"{self.path}: made with another index or metric")
+        if self.attributes["metric"] != str(self.metric):
+            raise TableError(f"{self.path}: holds values of the metric {self.attributes['metric']}, not {self.metric}")
+        if self.attributes["index_scheme"] != INDEX_SCHEME:
+            raise TableError(f"{self.path}: made with another index")
         named = [parse_subspace(name, variant) for name in self.attributes["subspaces"].split()]
         if named != list(solved_together(variant, named[0])) or f"{named[0].name}.h5" != self.path.name:
             raise TableError(f"{self.path}: holds {self.attributes['subspaces']}, which belongs in another file")
         row_stones, column_stones = named[0][:2] if named[0].rows_are_own else named[0][1::-1]
-        shape = (
-            count_canonical(variant, Subspace(row_stones, 0)), comb(variant.board.n_points - row_stones, column_stones)
-        )  # fmt: skip
+        n_rows = self._n_rows or count_canonical(variant, Subspace(row_stones, 0))
+        shape = n_rows, comb(variant.board.n_points - row_stones, column_stones)
         self.tables = {s: _Table(self, self._group(s.name), s, shape) for s in named}
         rows = self._dataset(self._file, "rows", shape[:1], np.dtype(np.uint32))[()]
         # A list in another order would lead to a neighbour's values, which no checksum of chunks can tell.
-        self.row_masks = checked_rows(variant.board, row_stones, rows)
+        self.row_masks = rows if self._n_rows else checked_rows(variant.board, row_stones, rows)
         if self.row_masks is None:
             raise TableError(f"{self.path}: the row masks are damaged")
 
@@ -256,13 +256,14 @@ class _Table:
         counts = tuple(attributes[k] for k in ("own", "opponent", "own_hand", "opponent_hand"))
         if counts != tuple(subspace) or attributes["width"] not in DTYPES:
             raise TableError(f"{file.path}: the table of {subspace.name} describes another subspace")
-        self.width = attributes["width"]
+        self.metric, self.width = file.metric, attributes["width"]
         self.dtype = DTYPES[self.width]
         self.positions = attributes["positions"]
         self.raw_positions = attributes["raw_positions"]
         self.values_sha256 = attributes["values_sha256"]
         self.n_rows, self.n_columns = shape
-        self._values = file._dataset(group, "values", shape, self.dtype)
+        self._row_items = self.metric.stored_columns(self.n_columns)
+        self._values = file._dataset(group, "values", (self.n_rows, self._row_items), self.dtype)
         self.chunk_rows = self._values.chunks[0]
         self.n_chunks = -(-self.n_rows // self.chunk_rows)
         self._checksums = file._dataset(group, "chunk_crc32", (self.n_chunks,), np.dtype(np.uint32))[()]
@@ -293,11 +294,11 @@ class _Table:
             raise TableError(
                 f"{self.file.path}: chunk {number} of {self.subspace.name} cannot be read ({_first_line(error)})"
             ) from None
-        expected = self.chunk_rows * self.n_columns * self.width
+        expected = self.chunk_rows * self._row_items * self.width
         if len(raw) != expected or _chunk_checksum(raw, self.subspace, number) != self._checksums[number]:
             raise TableError(f"{self.file.path}: chunk {number} of {self.subspace.name} is damaged")
-        values = np.frombuffer(raw, self.dtype.newbyteorder("<"))
-        return values.reshape(self.chunk_rows, self.n_columns)
+        stored = np.frombuffer(raw, self.dtype.newbyteorder("<")).reshape(self.chunk_rows, self._row_items)
+        return self.metric.unpack(stored, self.n_columns, f"{self.file.path}: chunk {number} of {self.subspace.name}")
 
     def read(self, pool=None) -> np.ndarray:
         """All values, flat, rows after each other, in native byte order."""
@@ -321,11 +322,16 @@ class TableStore:
     """The finished tables of one variant in a data folder, opened on demand; at most ``max_open`` files at once.
 
     Where a table is not in the folder, the one that comes with morris is taken (small games only), unless
-    ``with_shipped`` is false.
+    ``with_shipped`` is false.  With ``or_outcomes`` a table of outcomes stands in where one of ``metric`` is missing;
+    whoever asks for that looks at ``metric`` of each table.
     """
 
-    def __init__(self, data: Path, variant: Variant, max_open: int = 512, with_shipped: bool = True):
-        self.data, self.variant = Path(data), variant
+    def __init__(
+        self, data: Path, variant: Variant, max_open: int = 512, with_shipped: bool = True, metric: Metric = DTW,
+        or_outcomes: bool = False,
+    ):  # fmt: skip
+        self.data, self.variant, self.metric = Path(data), variant, metric
+        self.metrics = (metric, OUTCOME) if or_outcomes else (metric,)
         self._folders = [self.data, SHIPPED_TABLES] if with_shipped else [self.data]
         self._open: OrderedDict[Path, TableFile] = OrderedDict()
         self._tables: dict[Subspace, _Table] = {}
@@ -334,27 +340,35 @@ class TableStore:
 
     def path(self, subspace: Subspace) -> Path:
         """The file of a subspace: where it is, or where it would be built."""
-        paths = [table_path(folder, self.variant, subspace) for folder in self._folders]
-        return next((path for path in paths if path.exists()), paths[0])
+        return self._place(subspace)[0]
+
+    def _place(self, subspace: Subspace) -> tuple[Path, Metric]:
+        places = [(table_path(f, self.variant, subspace, m), m) for m in self.metrics for f in self._folders]
+        return next((place for place in places if place[0].exists()), places[0])
 
     def has(self, subspace: Subspace) -> bool:
         """Whether the file is there (finished files only; a damaged one still counts)."""
         return self.path(subspace).exists()
+
+    def has_depths(self, subspace: Subspace) -> bool:
+        """Whether the file is there and tells depths, not outcomes alone."""
+        path, metric = self._place(subspace)
+        return metric.has_depths and path.exists()
 
     def table(self, subspace: Subspace) -> _Table:
         """The table of a subspace; `MissingTableError` where it has not been built."""
         with self._lock:
             if subspace in self._tables:
                 return self._tables[subspace]
-            path = self.path(subspace)
+            path, metric = self._place(subspace)
             if path not in self._open:
                 if not path.exists():
                     raise MissingTableError(
                         subspace.name,
                         f"the table {subspace.name} of {self.variant.name} is missing in {self.data}; "
-                        f"'morris build -V {self.variant.name} --subspace {subspace.name}' makes it",
+                        f"'morris build -V {self.variant.name}{metric.options} --subspace {subspace.name}' makes it",
                     )
-                self._open[path] = TableFile(path, self.variant)
+                self._open[path] = TableFile(path, self.variant, metric)
                 if len(self._open) > self._max_open:
                     # The oldest file is closed when the last user lets go of it.
                     for forgotten in self._open.popitem(last=False)[1].tables:

@@ -18,16 +18,17 @@ from pathlib import Path
 import numpy as np
 
 from . import __version__
-from .build import Builder, Progress, available_memory
+from .build import Builder, Progress, available_memory, in_narrowest
 from .conversions import conversion_values
-from .errors import DepthOverflowError, InputError, ResourceError
+from .errors import InputError, ResourceError
 from .jit import Workers
+from .metric import DTW, Metric
 from .schedule import table_shape
 from .store import TableFile, table_path, write_tables
 from .subspace import Subspace, dependencies, parse_subspace
 from .symmetry import orbits
 from .tally import histograms
-from .values import DTYPES, draw_code, max_depth
+from .values import draw_code, max_depth
 from .variant import Variant
 
 #: Seconds until a file that another machine has finished must be seen; network file systems remember absence.
@@ -36,12 +37,13 @@ SEEN_AFTER = 90.0
 
 @dataclass(frozen=True)
 class Job:
-    """What every task of a build is told: the game, the folders, and the threads that a task may use."""
+    """What every task of a build is told: the game, the folders, the threads that a task may use, and the metric."""
 
     variant: Variant
     data: Path
     scratch: Path
     jobs: int
+    metric: Metric = DTW
     version: str = __version__
 
     @property
@@ -51,7 +53,7 @@ class Job:
 
     def place(self, file: Subspace) -> Path:
         """Where a finished file belongs."""
-        return table_path(self.data, self.variant, file)
+        return table_path(self.data, self.variant, file, self.metric)
 
     def part(self, file: Subspace, rows: tuple[int, int]) -> Path:
         """Where some rows of a table wait to be joined; named as `TableFile` wants it."""
@@ -81,37 +83,33 @@ class TaskBuilder(Builder):
     """Builds one file in a folder of its own, from the tables of the data folder."""
 
     def __init__(self, job: Job, file: Subspace, folder: Path, memory: int | None):
-        super().__init__(job.variant, folder, job.jobs, memory)
+        super().__init__(job.variant, folder, job.jobs, memory, job.metric)
         self.store._folders.append(job.data)  # reads what is finished there, writes here
-        self.file, self.parts = file, []
+        self.file, self.parts = file, {}  # parts: their numbers of rows by path
 
     def build_rows(self, rows: tuple[int, int]) -> None:
         """Solves some rows and writes them as a table that has no others."""
         shape = table_shape(self.variant, self.file)
         share = Share(self.workers, shape.n_rows, rows)
-        values = self._values_of_rows(share)
+        values = self.metric.kept(self._values_of_rows(share))
         tallies = {self.file: histograms(self.variant, self.file, values, share)}
         some = {self.file: values[rows[0] * shape.n_columns : rows[1] * shape.n_columns]}
         masks = orbits(self.variant.board).rows(shape.row_stones)[slice(*rows)]
-        write_tables(self.store.path(self.file), self.variant, masks, some, tallies, self.workers.pool)
+        write_tables(self.store.path(self.file), self.variant, masks, some, tallies, self.workers.pool, self.metric)
 
     def _values_of_rows(self, share: Share) -> np.ndarray:
-        for width in DTYPES:
-            try:
-                return conversion_values(
-                    self.variant, self.file, self.file.rows_are_own, width,
-                    lambda s, rows_own, w=width: self.load(s, rows_own, w), share,
-                )  # fmt: skip
-            except DepthOverflowError:
-                if width == max(DTYPES):
-                    raise
-        raise AssertionError("unreachable")
+        return in_narrowest(
+            lambda width: conversion_values(
+                self.variant, self.file, self.file.rows_are_own, width,
+                lambda s, rows_own: self.load(s, rows_own, width), share,
+            )
+        )  # fmt: skip
 
     def _solve(self, file: Subspace, progress: Progress) -> tuple[dict, dict]:
         """Joins the file's parts where there are any."""
         if not self.parts:
             return super()._solve(file, progress)
-        opened = [TableFile(path, self.variant) for path in self.parts]
+        opened = [TableFile(path, self.variant, self.metric, n_rows) for path, n_rows in self.parts.items()]
         try:
             tables = [part.tables[file] for part in opened]
             by_orbit, raw = (sum(table.histogram(raw) for table in tables) for raw in (False, True))
@@ -134,7 +132,7 @@ def solve_file(job: Job, name: str, cuts: list[tuple[int, int]], *needed: float)
     file = parse_subspace(name, job.variant)
     with _at_work(job, file, job.place(file)) as builder:
         if builder:
-            builder.parts = [job.part(file, rows) for rows in cuts]
+            builder.parts = {job.part(file, (first, last)): last - first for first, last in cuts}
             _wait_for(builder.parts)
             builder.build([file])
     shutil.rmtree(job.scratch / file.name, ignore_errors=True)

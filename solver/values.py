@@ -11,6 +11,12 @@ a plain maximum:
 With a width of two bytes the same picture has its draw at 32768.  ``seen_by_mover`` turns the
 value of a position into the value of the turn that leads to it, one ply earlier.
 
+DTM (depth to the next mill, by either side, or the end of the game) has depths of either parity,
+and so a code of its own, in the same order:
+
+    width 1 byte     0    1    2  ...  127 | 128  | 129 ...  253  254
+    meaning         L0   L1   L2  ... L127 | draw | W126 ...  W2   W1
+
 This module is the only owner of the code: everything else asks it.  It needs no numba; kernels
 compile ``seen_by_mover`` for themselves.
 """
@@ -104,6 +110,51 @@ def seen_by_mover(code, draw):
     return 2 * draw - code
 
 
+def turn_value(code, draw, quickest):
+    """``seen_by_mover`` for either code; ``quickest`` is that code's win in one ply.
+
+    >>> turn_value(0, 128, 255), turn_value(255, 128, 255)  # DTW: lost, won in 1
+    (255, 1)
+    >>> turn_value(3, 128, 254), turn_value(253, 128, 254)  # DTM: lost in 3 is won in 4, won in 2 is lost in 3
+    (251, 3)
+    """
+    if code < draw:
+        return quickest - code
+    return 2 * draw - code
+
+
+def max_depth_to_mill(width: int) -> int:
+    """Deepest DTM whose predecessor's still fits: 125 plies for one byte."""
+    return draw_code(width) - 3
+
+
+def encode_to_mill(outcome: Outcome, depth: int | None, width: int) -> int:
+    """Code of an outcome with its DTM in plies (ignored for a draw).
+
+    >>> encode_to_mill(Outcome.WIN, 1, 1), encode_to_mill(Outcome.LOSS, 3, 1), encode_to_mill(Outcome.DRAW, None, 1)
+    (254, 3, 128)
+    """
+    if outcome is Outcome.DRAW:
+        return draw_code(width)
+    if depth is None or depth < (outcome is Outcome.WIN):
+        raise ValueError(f"a {outcome} cannot have depth {depth}")
+    if depth > max_depth_to_mill(width):
+        raise DepthOverflowError(f"{depth} plies do not fit {width} byte(s) per slot")
+    return top_code(width) - depth if outcome is Outcome.WIN else depth
+
+
+def decode_to_mill(code: int, width: int) -> tuple[Outcome, int | None]:
+    """Outcome and DTM in plies (None for a draw) of a code.
+
+    >>> decode_to_mill(254, 1), decode_to_mill(3, 1)
+    ((<Outcome.WIN: 'win'>, 1), (<Outcome.LOSS: 'loss'>, 3))
+    """
+    draw, code = draw_code(width), int(code)
+    if code == draw:
+        return Outcome.DRAW, None
+    return (Outcome.WIN, top_code(width) - code) if code > draw else (Outcome.LOSS, code)
+
+
 def outcome_counts(histogram: np.ndarray) -> tuple[int, int, int]:
     """Wins, losses and draws in a histogram over all codes (length 256 or 65536)."""
     draw = len(histogram) // 2
@@ -117,3 +168,12 @@ def deepest(histogram: np.ndarray) -> tuple[int, int]:
     losses = np.flatnonzero(histogram[:draw])
     longest_win = 2 * (len(histogram) - 1 - (draw + 1 + int(wins[0]))) + 1 if len(wins) else 0
     return longest_win, 2 * int(losses[-1]) if len(losses) else 0
+
+
+def deepest_to_mill(histogram: np.ndarray) -> tuple[int, int]:
+    """`deepest` for a histogram over codes of DTM."""
+    draw = len(histogram) // 2
+    wins = np.flatnonzero(histogram[draw + 1 :])
+    losses = np.flatnonzero(histogram[:draw])
+    longest_win = len(histogram) - 1 - (draw + 1 + int(wins[0])) if len(wins) else 0
+    return longest_win, int(losses[-1]) if len(losses) else 0

@@ -19,13 +19,14 @@ from .bits import deposit, extract, lowest_bit
 from .combinatorics import Columns, columns
 from .edges import closes_mill, fill_packed_lines, fill_points, lines, rank_of, stones_in_mills
 from .jit import Workers, inlined, kernel
+from .metric import DTW, Metric, outcome_codes
 from .subspace import Subspace
 from .symmetry import Orbits, image_of, orbits
 from .tally import histograms
-from .values import LOST, draw_code, seen_by_mover
+from .values import DTYPES, LOST, draw_code, top_code, turn_value
 from .variant import MIN_STONES, Variant
 
-_seen_by_mover = inlined(seen_by_mover)
+_turn_value = inlined(turn_value)
 
 
 class View(NamedTuple):
@@ -40,7 +41,8 @@ class Setting(NamedTuple):
     """Rules and index of a check.
 
     others: see `Lines`; reach: int64[points], where a stone of the mover may slide to; sliding: whether the turns of this round slide (else
-    they place); may_break: whether a stone may be taken from a mill when all stand in mills.
+    they place); may_break: whether a stone may be taken from a mill when all stand in mills;
+    draw, quickest: codes of a draw and of a win in one ply.
     """
 
     orb: Orbits
@@ -50,6 +52,7 @@ class Setting(NamedTuple):
     sliding: bool
     may_break: bool
     draw: int
+    quickest: int
 
 
 @inlined
@@ -140,7 +143,7 @@ def best_row_turns(setting, masks, cols, quiet, taken, start, stop, best):
                     for c in range(cols.size):
                         pattern = np.int64(cols.patterns[c])
                         rank = min(rank_of(quiet.cols, low[pattern & low_mask] | high[pattern >> half]), last)
-                        value = _seen_by_mover(np.int64(reached[rank]), setting.draw)
+                        value = _turn_value(np.int64(reached[rank]), setting.draw, setting.quickest)
                         here[c] = max(np.int64(here[c]), value if pattern & goal == 0 else np.int64(0))
                     continue
                 for c in range(cols.size):
@@ -151,13 +154,13 @@ def best_row_turns(setting, masks, cols, quiet, taken, start, stop, best):
                     removable = _packed_removable(setting, packed, n_mills, pattern)
                     value = np.int64(here[c])
                     if removable == 0:
-                        value = max(value, _seen_by_mover(np.int64(reached[rank_of(quiet.cols, carried)]), setting.draw))
+                        value = max(value, _turn_value(np.int64(reached[rank_of(quiet.cols, carried)]), setting.draw, setting.quickest))
                     while removable:
                         stone = removable & -removable
                         removable ^= stone
                         left_over = carried ^ (low[stone & low_mask] | high[stone >> half])
                         slot = target * taken.cols.size + rank_of(taken.cols, left_over)
-                        value = max(value, _seen_by_mover(np.int64(taken.values[slot]), setting.draw))
+                        value = max(value, _turn_value(np.int64(taken.values[slot]), setting.draw, setting.quickest))
                     here[c] = value
 
 
@@ -189,13 +192,13 @@ def best_column_turns(setting, masks, cols, quiet, taken, start, stop, best):
                     rest = removable if closes_mill(setting.others, left, q) else np.int64(0)
                     if rest == 0:
                         code = np.int64(quiet.values[first + rank_of(quiet.cols, extract(after, free))])
-                        value = max(value, _seen_by_mover(code, setting.draw))
+                        value = max(value, _turn_value(code, setting.draw, setting.quickest))
                     while rest:
                         stone = rest & -rest
                         rest ^= stone
                         target = np.int64(orb.row_of[x ^ stone])
                         symmetry = np.int64(orb.symmetry_of[x ^ stone])
-                        value = max(value, _seen_by_mover(_look_up(orb, taken, target, symmetry, after), setting.draw))
+                        value = max(value, _turn_value(_look_up(orb, taken, target, symmetry, after), setting.draw, setting.quickest))
             best[(row - start) * cols.size + c] = value
 
 
@@ -219,27 +222,25 @@ class Finding(NamedTuple):
     first: int
 
 
-def verify_subspace(
-    variant: Variant, subspace: Subspace, values: np.ndarray, load, workers: Workers, progress=None
-) -> Finding:
-    """Recomputes all values of a subspace from its successors.
+def recomputer(variant: Variant, subspace: Subspace, width: int, load, metric: Metric = DTW):
+    """A function of (start, stop) that gives the best turns' values for the slots of these rows: uint8 or uint16, flat.
 
-    values: flat, in the subspace's own index; ``load(subspace, rows_own)`` gives the stored values of another one, flat,
-    with rows from the side asked for, in the same width; ``progress(share)`` is told how far it has come.
+    ``load(subspace, rows_own)`` gives the stored values of another subspace, flat, with rows from the side asked for, in
+    a code of ``width`` bytes, of ``metric``.
     """
     rows_own = subspace.rows_are_own
     own, opponent, own_hand, opponent_hand = subspace
     row_stones, column_stones = (own, opponent) if rows_own else (opponent, own)
     orb, n = orbits(variant.board), variant.board.n_points
     masks, cols = orb.rows(row_stones), columns(n - row_stones, column_stones)
-    draw = draw_code(values.itemsize)
+    draw, quickest = draw_code(width), top_code(width) - metric.to_mill
 
     def view(after: Subspace) -> View:
         """Rows stay with the same colour, which after the turn is the other side."""
         on_rows, on_columns = (after.opponent, after.own) if rows_own else (after.own, after.opponent)
         return View(load(after, not rows_own), orb.rows(on_rows), columns(n - on_rows, on_columns))
 
-    nowhere = View(values[:0], masks[:0], columns(n - row_stones, column_stones))
+    nowhere = View(np.zeros(0, DTYPES[width]), masks[:0], columns(n - row_stones, column_stones))
     rounds = []
     for sliding in (False, True):
         may_slide, may_place = not own_hand or variant.place_and_slide, own_hand and own + opponent < n
@@ -251,25 +252,45 @@ def verify_subspace(
         taken = view(quiet._replace(own=opponent - 1)) if can_take else nowhere
         arrays = lines(variant.board)
         reach = arrays.anywhere if variant.can_fly(own) and not own_hand else arrays.neighbours
-        setting = Setting(orb, arrays.mills, arrays.others, reach, sliding, variant.capture_in_mills == "any", draw)
+        setting = Setting(orb, arrays.mills, arrays.others, reach, sliding, variant.capture_in_mills == "any", draw, quickest)
         rounds.append((setting, view(quiet), taken))
     board_is_full = own + opponent == n
     nothing = draw if board_is_full and variant.full_board == "draw" else LOST
     best_turns = best_row_turns if rows_own else best_column_turns
+
+    def recompute(start: int, stop: int) -> np.ndarray:
+        best = np.full((stop - start) * cols.size, nothing, np.uint16)
+        for setting, quiet, taken in rounds:
+            best_turns(setting, masks, cols, quiet, taken, start, stop, best)
+        return metric.limited(best, draw) if metric.has_depths else outcome_codes(best, draw)
+
+    return recompute
+
+
+def verify_subspace(
+    variant: Variant, subspace: Subspace, values: np.ndarray, load, workers: Workers, progress=None, metric: Metric = DTW
+) -> Finding:
+    """Recomputes all values of a subspace from its successors.
+
+    values: flat, in the subspace's own index; ``load``: see `recomputer`; ``progress(share)`` is told how far it has
+    come.  Values without depths (see ``metric``) prove themselves only where no quiet moves lead back; see `recheck`
+    for others.
+    """
+    recompute = recomputer(variant, subspace, values.itemsize, load, metric)
+    row_stones, column_stones = (subspace[:2] if subspace.rows_are_own else subspace[1::-1])
+    n_rows = len(orbits(variant.board).rows(row_stones))
+    n_columns = columns(variant.board.n_points - row_stones, column_stones).size
     done = 0
 
     def check(start, stop):
         nonlocal done
-        best = np.full((stop - start) * cols.size, nothing, np.uint16)
-        for setting, quiet, taken in rounds:
-            best_turns(setting, masks, cols, quiet, taken, start, stop, best)
-        result = count_wrong(values, start * cols.size, best)
+        result = count_wrong(values, start * n_columns, recompute(start, stop))
         done += stop - start
         if progress:
-            progress(done / len(masks))
+            progress(done / n_rows)
         return result
 
-    parts = workers.map_rows(check, len(masks), cols.size)
+    parts = workers.map_rows(check, n_rows, n_columns)
     wrong = sum(w for w, _ in parts)
     return Finding(len(values), wrong, next((f for _, f in parts if f >= 0), -1))
 
@@ -283,8 +304,13 @@ def verify_table(variant: Variant, subspace: Subspace, store, load, workers: Wor
     table = store.table(subspace)
     values = table.read(workers.pool)
     finding = verify_subspace(
-        variant, subspace, values, lambda s, rows_own: load(s, rows_own, table.width), workers, progress
+        variant, subspace, values, lambda s, rows_own: load(s, rows_own, table.width), workers, progress, table.metric
     )
+    return with_tally(variant, subspace, table, values, finding, workers)
+
+
+def with_tally(variant: Variant, subspace: Subspace, table, values: np.ndarray, finding: Finding, workers: Workers) -> Finding:
+    """The finding, or where all values are right and the stored tally is not, one of a wrong slot 0."""
     for counted, raw in zip(histograms(variant, subspace, values, workers), (False, True)):
         if not finding.wrong and not np.array_equal(counted, table.histogram(raw)):
             return Finding(len(values), 1, 0)

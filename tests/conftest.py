@@ -21,9 +21,10 @@ import pytest
 from solver.build import Builder, all_targets, moving_targets, plan
 from solver.conversions import shape_of
 from solver.jit import Workers
+from solver.metric import DTW, OUTCOME
 from solver.reindex import exchanged
 from solver.retrograde import solve_together
-from solver.store import TableStore
+from solver.store import TableStore, table_path, write_tables
 from solver.subspace import dependencies, solved_together
 from solver.tally import histograms
 from solver.values import DTYPES, decode
@@ -43,9 +44,9 @@ def pytest_configure(config):
 # ---------------------------------------------------------------- tables on disk
 
 
-def build_tables(folder, variant, targets, jobs=1):
+def build_tables(folder, variant, targets, jobs=1, metric=DTW):
     """Builds the targets and what they need; finished files are kept."""
-    builder = Builder(variant, folder, jobs)
+    builder = Builder(variant, folder, jobs, metric=metric)
     try:
         builder.build(plan(variant, builder.store, targets))
     finally:
@@ -59,6 +60,37 @@ def small_tables(tmp_path_factory):
     nine, six = get_variant("nine"), get_variant("six")
     build_tables(folder, nine, moving_targets(nine, 8))
     build_tables(folder, six, all_targets(six))
+    return folder
+
+
+def copy_outcomes(source, folder, variant, files):
+    """Tables with the outcomes of those in another folder, written without solving anything."""
+    store = TableStore(source, variant)
+    for file in files:
+        tables = {s: store.table(s) for s in solved_together(variant, file)}
+        tallies = {
+            s: tuple(_outcome_tally(table.histogram(raw)) for raw in (False, True)) for s, table in tables.items()
+        }
+        values = {s: OUTCOME.kept(table.read()) for s, table in tables.items()}
+        path = table_path(folder, variant, file, OUTCOME)
+        write_tables(path, variant, tables[file].file.row_masks, values, tallies, metric=OUTCOME)
+    store.close()
+
+
+def _outcome_tally(histogram):
+    draw = len(histogram) // 2
+    tally = np.zeros(256, np.int64)
+    tally[[0, 128, 255]] = histogram[:draw].sum(), histogram[draw], histogram[draw + 1 :].sum()
+    return tally
+
+
+@pytest.fixture(scope="session")
+def outcome_tables(small_tables, tmp_path_factory):
+    """The same as small_tables, but outcomes alone."""
+    folder = tmp_path_factory.mktemp("outcome-tables")
+    nine, six = get_variant("nine"), get_variant("six")
+    copy_outcomes(small_tables, folder, nine, moving_targets(nine, 8))
+    copy_outcomes(small_tables, folder, six, all_targets(six))
     return folder
 
 
@@ -113,7 +145,7 @@ class MemoryTables:
     def table(self, subspace):
         values = self.values[subspace]
         tally = self.tallies.get(subspace) or histograms(self.variant, subspace, values, self.workers)
-        return SimpleNamespace(read=lambda pool: values, width=self.width, histogram=lambda raw: tally[raw])
+        return SimpleNamespace(read=lambda pool: values, width=self.width, metric=DTW, histogram=lambda raw: tally[raw])
 
 
 # ---------------------------------------------------------------- slots and positions, the slow way

@@ -14,11 +14,13 @@ import click
 import h5py
 import published
 import pytest
-from conftest import ROOT, tables_of
+from conftest import ROOT, build_tables, tables_of
 
+from solver.build import all_targets
 from solver.cli import COMMANDS, group, main
 from solver.cli.building import parse_bytes
 from solver.errors import InputError
+from solver.metric import OUTCOME
 from solver.store import TableFile, write_tables
 from solver.subspace import Subspace, count_canonical, moving_pairs, placing_subspaces, solved_together
 from solver.variant import VARIANTS, get_variant
@@ -356,6 +358,89 @@ def test_a_build_elsewhere_is_exit_code_1(morris, tmp_path):
     with build_lock(tmp_path / "three"):
         done = morris("build", "-V", "three", "--data", tmp_path)
     assert done.code == 1 and f"another build (process {os.getpid()})" in done.err.splitlines()[-1]
+
+
+# ---------------------------------------------------------------- outcomes alone
+
+
+@pytest.fixture(scope="module")
+def three_outcomes(tmp_path_factory):
+    """Outcomes of the whole game of three."""
+    folder = tmp_path_factory.mktemp("three")
+    build_tables(folder, THREE, all_targets(THREE), metric=OUTCOME)
+    return folder
+
+
+def test_solve_by_outcomes_proves_the_empty_board(morris, tmp_path):
+    done = morris("solve", "-V", "four", "--metric", "outcome", "--data", tmp_path, "--jobs", 1)
+    assert done.code == 0, done.err
+    assert "four.outcome: 3 files, " in done.err and sorted(p.name for p in tmp_path.iterdir()) == ["four.outcome"]
+    assert "The empty board of four is a draw" in done.out and "moving-phase subspaces needed" in done.out
+    rows = [line.split() for line in done.out.splitlines() if re.match(r" *[34] +[34] ", line)]
+    assert len(rows) == 4 and all(len(row) == 5 for row in rows)  # no depths
+    again = morris("build", "-V", "four", "--metric", "outcome", "--data", tmp_path)
+    assert again.code == 0 and "four.outcome: all tables asked for are there" in again.err
+
+
+def test_commands_read_outcomes_when_told(morris, three_outcomes):
+    options = "-V", "three", "--metric", "outcome", "--data", three_outcomes
+    verified = morris("verify", *options, "--jobs", 1)
+    assert verified.code == 0 and re.match(r"three.outcome: [\d,]+ slots in 7 tables verified", verified.out)
+    assert morris("check", *options).out.startswith("three.outcome: 7 files, ")
+    info = morris("info", *options).out
+    assert "metric       outcome\n" in info and re.search(r"^moving +1 of 1 files", info, re.M) and "missing" not in info
+    row = json.loads(morris("stats", *options, "--format", "json").out)[0]
+    assert row["wins"] + row["losses"] + row["draws"] == count_canonical(THREE, Subspace(3, 3))
+    assert row["longest_win_plies"] is row["longest_loss_plies"] is None
+    assert morris("build", *options, "--estimate").out.endswith("files are there\n")
+
+
+def test_a_table_of_another_metric_is_exit_code_4(morris, three_outcomes, tmp_path):
+    shutil.copytree(three_outcomes / "three.outcome", tmp_path / "three")
+    for command in ("check", "verify", "stats"):
+        done = morris(command, "-V", "three", "--data", tmp_path)
+        assert done.code == 4 and "metric outcome, not dtw" in done.err
+    missing = morris("stats", "-V", "three", "--metric", "outcome", "--data", tmp_path)
+    assert missing.code == 3 and "no moving tables of three.outcome" in missing.err
+
+
+def test_the_estimate_tells_the_disk_of_the_metric(morris, tmp_path):
+    deep, alone = (
+        morris("build", "-V", "lasker-nine", "--estimate", "--data", tmp_path, "-j", 2, *more).out
+        for more in ((), ("--metric", "outcome"))
+    )
+    assert "disk, depths  outcomes only" in deep and "disk, outcomes" in alone and "disk, depths" not in alone
+    disk = [re.search(r"^all .*GiB +([\d.]+) GB", text, re.M)[1] for text in (deep, alone)]
+    assert float(disk[0]) / float(disk[1]) == pytest.approx(3.1 / 0.65, rel=0.02)
+
+
+# ---------------------------------------------------------------- depths to the next mill
+
+
+def test_commands_of_depths_to_the_next_mill(morris, tmp_path):
+    options = "-V", "three", "--no-mill-limit", 4, "--data", tmp_path
+    done = morris("solve", *options, "--jobs", 1)
+    assert done.code == 0 and "three.dtm4: 1 files, " in done.err and "empty board" not in done.out
+    assert [p.name for p in tmp_path.iterdir()] == ["three.dtm4"]
+    assert "3         3" in done.out and "longest_win_plies" in done.out
+    verified = morris("verify", *options, "--jobs", 1)
+    assert verified.code == 0 and re.match(r"three.dtm4: [\d,]+ slots in 1 tables verified", verified.out)
+    assert morris("check", *options).out.startswith("three.dtm4: 1 files, ")
+    info = morris("info", *options).out
+    assert "metric       dtm4\n" in info and "placing" not in info
+    row = json.loads(morris("stats", *options, "--format", "json").out)[0]
+    assert 0 < row["longest_win_plies"] <= 4
+    assert "Depths to a mill take two passes" in morris("build", "-V", "nine", "--metric", "dtm", "--estimate", "--data", tmp_path).out
+
+
+def test_depths_to_the_next_mill_are_refused_where_there_are_none(morris, tmp_path):
+    for more, reason in (
+        (("-V", "nine-strict"), "may remove nothing"), (("--phase", "placing"), "moving phase"),
+        (("--subspace", "3-3+1-1"), "moving phase"), (("--metric", "outcome"), "belongs to the metric dtm"),
+    ):  # fmt: skip
+        done = morris("build", "--no-mill-limit", 50, "--data", tmp_path, *more)
+        assert done.code == 2 and is_one_line(done.err) and reason in done.err
+    assert not list(tmp_path.iterdir())
 
 
 # ---------------------------------------------------------------- help

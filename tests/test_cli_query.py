@@ -8,10 +8,14 @@ from xml.etree import ElementTree
 
 import published
 import pytest
+from conftest import build_tables
 from test_query import random_positions
 
 from solver import cli
+from solver.build import moving_targets
 from solver.cli import asking
+from solver.limited import LimitedTables
+from solver.metric import Metric
 from solver.moves import format_turn
 from solver.notation import format_mfen, format_sanmill
 from solver.position import format_own_form, parse_own_form, start
@@ -400,3 +404,72 @@ def test_a_question_from_the_shell_is_answered_quickly(run_python, small_tables)
     out = run_python(code, WON, MORRIS_DATA=str(small_tables), OPENBLAS_NUM_THREADS="1")
     assert "White wins in 9 plies, 5 own turns." in out
     assert out.endswith("True False\n")
+
+
+# ---------------------------------------------------------------- outcomes alone
+
+
+def test_outcomes_are_told_without_depths(morris, outcome_tables):
+    result = morris("query", "-V", "six", SMALL_WIN, "--metric", "outcome", "--data", outcome_tables)
+    assert (result.code, result.err) == (0, "")
+    text = result.out.splitlines()
+    assert "White wins; in how many plies is not known." in text
+    turns = [line.split() for line in text[text.index("8 turns of White, best first:") + 2 :]]
+    assert [row[1:] for row in turns] == [["win", "-", "-"]] * 2 + [["loss", "-", "-"]] * 6
+    answer = json.loads(morris("query", "-V", "six", SMALL_WIN, "--json", "--metric", "outcome", "--data", outcome_tables).out)
+    assert (answer["outcome"], answer["dtw_plies"]) == ("win", None)
+    assert {(m["outcome"], m["dtw_plies"]) for m in answer["moves"]} == {("win", None), ("loss", None)}
+    batch = morris(
+        "query", "-V", "six", "--batch", "-", "--metric", "outcome", "--data", outcome_tables, stdin=SMALL_WIN.encode() + b"\n"
+    )  # fmt: skip
+    assert batch.code == 0 and json.loads(batch.out)["dtw_plies"] is None and json.loads(batch.out)["outcome"] == "win"
+
+
+def test_outcomes_answer_where_depths_are_missing(morris, outcome_tables):
+    won = json.loads(morris("query", WON, "--json", "--data", outcome_tables).out)
+    assert (won["outcome"], won["dtw_plies"]) == ("win", None)
+    annotated = morris("annotate", "1. d6 f4 2. b4 g4", "--data", outcome_tables)
+    assert annotated.code == 3  # no placing tables of either kind
+    six = morris("annotate", "-V", "six", "1. a5 b4 2. c5 c4", "--data", outcome_tables)
+    assert six.code == 0 and "draw" in six.out
+
+
+# ---------------------------------------------------------------- under a limit
+
+
+def test_a_limit_is_told_with_the_plies_to_a_mill(morris, tmp_path):
+    build_tables(tmp_path, SIX, moving_targets(SIX, 9), metric=Metric("dtm", 10))
+    position = "WW.W.B../B..B.... w 0,0"  # e3-e5 closes a mill
+    options = "query", "-V", "six", position, "--no-mill-limit", 10, "--data", tmp_path
+    result = morris(*options)
+    with LimitedTables(tmp_path, SIX, 10) as tables:
+        value, ranked = tables.probe(parse_own_form(position, SIX)), tables.moves(parse_own_form(position, SIX))
+        late = tables.moves(parse_own_form(position, SIX), 9)
+    assert (result.code, result.err) == (0, "")
+    assert f"White {'wins' if value.outcome == 'win' else 'loses'}; next mill or end in {value.dtm_plies} " in result.out
+    assert "10 plies without a mill are a draw, 0 are played." in result.out
+    rows = [line.split() for line in result.out.splitlines()[-len(ranked) :]]
+    assert rows == [
+        [format_turn(SIX.board, t.turn), t.outcome.value, *([str(t.dtm_plies)] if t.dtm_plies else [])] for t in ranked
+    ]
+    answer = json.loads(morris(*options, "--plies-without-mill", 9, "--json").out)
+    assert list(answer) == [
+        "variant", "position", "to_move", "no_mill_limit", "plies_without_mill", "outcome", "dtm_plies", "moves",
+    ]  # fmt: skip
+    assert (answer["no_mill_limit"], answer["plies_without_mill"]) == (10, 9)
+    assert [(m["outcome"], m["dtm_plies"]) for m in answer["moves"]] == [(t.outcome.value, t.dtm_plies) for t in late]
+
+
+def test_a_limit_without_its_tables_names_the_command(morris):
+    error = refused(morris("query", WON, "--no-mill-limit", 50), 3)
+    assert "'morris build -V nine --metric dtm --no-mill-limit 50 --subspace 3-3' makes it" in error
+
+
+@pytest.mark.parametrize("more, reason", [
+    (("--no-mill-limit", 50, "--line"), "leave out"),
+    (("--no-mill-limit", 50, "--plies-without-mill", 50), "a draw already"),
+    (("--plies-without-mill", 3), "belongs to"),
+    (("--metric", "outcome", "--no-mill-limit", 50), "belongs to"),
+])  # fmt: skip
+def test_limits_that_make_no_sense(morris, more, reason):
+    assert reason in refused(morris("query", WON, *more), 2)

@@ -313,3 +313,9 @@ def test_matches_without_an_end_are_refused(no_tables):
         next(play_match(NINE, sparring, sparring, 1, 1, DrawRules()))
     with pytest.raises(InputError, match="the game is over in this position"):
         next(play_match(SIX, sparring, sparring, 1, 1, start=parse_position("BBW...WB/.W.....W b 0,0", SIX)))
+
+
+def test_perfect_wants_depths(outcome_tables, tmp_path, monkeypatch):
+    monkeypatch.setattr("solver.store.SHIPPED_TABLES", tmp_path / "none")
+    with open_tables(outcome_tables, "six") as tables, pytest.raises(MissingTableError, match="needs depths, and of 0-0.6-6 only"):
+        get_player("perfect", tables).require(start(SIX))

@@ -12,6 +12,7 @@ import pytest
 
 from solver import query, render
 from solver.errors import InputError, MissingTableError, TableError
+from solver.metric import OUTCOME
 from solver.moves import Turn, format_turn, legal_turns, play, turn_image
 from solver.notation import parse_moves
 from solver.position import Position, format_own_form, image, parse_own_form, start
@@ -405,3 +406,49 @@ def test_annotation_with_unknown_values(nine):
 @pytest.mark.parametrize("module", [query, render])
 def test_documentation_examples(module, small_tables):
     assert doctest.testmod(module, extraglobs={"folder": small_tables}).failed == 0
+
+
+# ---------------------------------------------------------------- outcomes alone
+
+
+def test_outcome_tables_answer_without_depths(outcome_tables, six):
+    positions = random_positions(SIX, 200, 12, 21) + random_positions(SIX, 200, 12, 22, placing=True)
+    with open_tables(outcome_tables, "six", metric=OUTCOME) as tables:
+        answers = tables.probe_many(positions)
+        for position, value in zip(positions, answers.values()):
+            known = six.probe(position)
+            assert value == tables.probe(position) and value.outcome is known.outcome
+            assert value in (Value(known.outcome), LOST)
+        for position in positions[::20]:
+            ranked, deep = tables.moves(position), six.moves(position)
+            assert [t.outcome for t in ranked] == [t.outcome for t in deep]
+            assert {t.turn: t.outcome for t in ranked} == {t.turn: t.outcome for t in deep}
+            assert {t.dtw_plies for t in ranked} <= {None, 1}
+        for position in owed_positions(SIX, 8, 20):
+            assert tables.probe(position).outcome is six.probe(position).outcome
+
+
+def test_outcomes_stand_in_for_missing_depths(outcome_tables, small_tables, tmp_path, monkeypatch, six):
+    monkeypatch.setattr("solver.store.SHIPPED_TABLES", tmp_path / "none")
+    shutil.copytree(outcome_tables / "six.outcome", tmp_path / "six.outcome")
+    deep_files = {"3-3", "5-3", "4-4", "6-4", "5-5"}
+    (tmp_path / "six").mkdir()
+    for name in deep_files:
+        shutil.copy(small_tables / "six" / f"{name}.h5", tmp_path / "six")
+    n_deep = 0
+    with open_tables(tmp_path, "six") as tables:
+        for position in random_positions(SIX, 300, 12, 23):
+            value, known = tables.probe(position), six.probe(position)
+            is_deep = solved_together(SIX, position.subspace)[0].name in deep_files
+            assert value == known if is_deep else value in (Value(known.outcome), LOST)
+            n_deep += is_deep
+            deep_values = {turn.turn: turn.value for turn in six.moves(position)}
+            for turn in tables.moves(position):
+                deep = deep_values[turn.turn]
+                assert turn.outcome is deep.outcome and turn.dtw_plies in (None, deep.dtw_plies)
+            steps = tables.line(position, 60)
+            assert all(step.outcome is (known if i % 2 == 0 else known.for_mover()).outcome for i, step in enumerate(steps))
+        for position in owed_positions(SIX, 9, 60):
+            value, known = tables.probe(position), six.probe(position)
+            assert value.outcome is known.outcome and value.dtw_plies in (None, known.dtw_plies)
+    assert 0 < n_deep < 300

@@ -17,6 +17,7 @@ from solver.cli import main
 from solver.combinatorics import deposit_bits, unrank_pattern
 from solver.errors import InputError, MissingTableError
 from solver.jit import JIT_DISABLED
+from solver.leaves import LeafStore
 from solver.position import Position, start
 from solver.search import BUCKET, Prover, canonical_key
 from solver.store import TableStore
@@ -317,3 +318,22 @@ def test_unusable_input_has_its_exit_code(tmp_path, morris, monkeypatch, argumen
     assert (ended, output) == (code, "")
     assert errors.count("\n") == 1
     assert re.search(words, errors), errors
+
+
+def test_leaves_of_outcomes_are_those_of_depths(small_tables, outcome_tables, workers, monkeypatch, tmp_path):
+    monkeypatch.setattr("solver.store.SHIPPED_TABLES", tmp_path / "none")
+    six = get_variant("six")
+    deep, alone = (TableStore(folder, six, or_outcomes=True) for folder in (small_tables, outcome_tables))
+    stores = [LeafStore(six, store, workers) for store in (deep, alone)]
+    for leaves in stores:
+        for counts in ((3, 3), (4, 5), (6, 4)):
+            leaves.load(*counts)
+    used = stores[0]._used
+    assert used == stores[1]._used > 1000
+    for holder in (0, 1):
+        bits = [leaves.leaves[holder].bits[:used] for leaves in stores]
+        assert np.array_equal(*bits) and 0 < np.unpackbits(bits[0]).mean() < 1
+    with pytest.raises(MissingTableError):
+        LeafStore(six, TableStore(outcome_tables, six), workers).load(3, 3)
+    for store in (deep, alone):
+        store.close()

@@ -409,3 +409,15 @@ def test_serve_listens_on_loopback_and_ends_on_interrupt(small_tables):
         server.send_signal(signal.SIGINT)
         assert server.wait(20) == 0
         assert server.stderr.read() == ""
+
+
+def test_tables_of_outcomes_have_no_depths(outcome_tables):
+    service = Service(outcome_tables)
+    answer, missing = service.stats("nine", subspace="4-4")
+    row = answer["subspaces"][0]
+    assert missing == [] and (row["wins"], row["longest_win_plies"]) == (159, None)
+    assert row["depths"] == {"win": [[None, 159]], "loss": [[None, 29]], "draw": 3225409}
+    won, missing = service.position("nine", "BB..W.../....W.../...W...B w 0,0", details="1")
+    assert (won["outcome"], won["dtw_plies"], missing) == ("win", None, [])
+    assert won["details"]["words"] == "White wins; in how many plies is not known."
+    service.close()

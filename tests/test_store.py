@@ -15,6 +15,7 @@ from solver import store as store_module
 from solver.errors import InputError, MissingTableError, MorrisError, TableError
 from solver.header import HEADER_SIZE, check_file, file_digest, make_header
 from solver.indexing import Indexer
+from solver.metric import DTW, OUTCOME
 from solver.store import UNFINISHED, TableFile, TableStore, require_writable, table_path, write_tables
 from solver.subspace import Subspace, solved_together
 from solver.symmetry import orbits
@@ -538,3 +539,75 @@ def test_no_file_is_touched_by_reading(copied):
     check_file(path)
     assert (path.stat().st_mtime_ns, path.read_bytes()) == before
     assert os.listdir(path.parent) == [path.name]
+
+
+# ---------------------------------------------------------------- outcomes
+
+
+def write_outcomes(folder, seed=5):
+    """A made-up table of outcomes of several chunks, its row length no multiple of four."""
+    rng = np.random.default_rng(seed)
+    pair = Subspace(5, 3)
+    rows = orbits(NINE.board).rows(5)
+    tables = {s: rng.choice(np.array([0, 128, 255], np.uint8), len(rows) * 969) for s in solved_together(NINE, pair)}
+    tallies = {s: tuple(rng.integers(0, 99, (2, 256))) for s in tables}
+    path = table_path(folder, NINE, pair, OUTCOME)
+    write_tables(path, NINE, rows, tables, tallies, metric=OUTCOME)
+    return path, tables, tallies
+
+
+def test_outcomes_come_back_as_codes_of_one_byte(tmp_path):
+    path, tables, tallies = write_outcomes(tmp_path)
+    assert path == tmp_path / "nine.outcome" / "5-3.h5"
+    check_file(path)
+    store = TableStore(tmp_path, NINE, metric=OUTCOME)
+    for s, values in tables.items():
+        table = store.table(s)
+        assert (table.width, table.n_columns, table.metric) == (1, 969, OUTCOME) and table.n_chunks > 3
+        with ThreadPoolExecutor(2) as pool:
+            assert np.array_equal(table.read(), values) and np.array_equal(table.read(pool), values)
+        row = table.chunk_rows + 7
+        assert np.array_equal(table.chunk(1)[7], values[row * 969 : (row + 1) * 969])
+        assert np.array_equal(table.histogram(), tallies[s][0]) and np.array_equal(table.histogram(raw=True), tallies[s][1])
+    store.close()
+    with h5py.File(path) as file:
+        assert (file.attrs["metric"], file["5-3/values"].shape[1]) == ("outcome", 243)
+
+
+def test_every_changed_byte_of_outcomes_is_noticed(tmp_path):
+    path, tables, _ = write_outcomes(tmp_path)
+    lots = random.Random(3)
+    for at in sorted(lots.sample(range(HEADER_SIZE, path.stat().st_size), 12)):
+        change_byte(path, at)
+        with pytest.raises(TableError):
+            check_file(path)
+        try:  # damage to what a reader does not look at is found by `check_file` alone
+            file = TableFile(path, NINE, OUTCOME)
+            assert all(np.array_equal(table.read(), tables[s]) for s, table in file.tables.items())
+            file.close()
+        except TableError:
+            pass
+        change_byte(path, at, -1)
+
+
+@pytest.mark.parametrize("made, asked", [(DTW, OUTCOME), (OUTCOME, DTW)])
+def test_a_table_of_another_metric_is_refused(small_tables, tmp_path, made, asked):
+    path = table_path(tmp_path, SIX, PAIR, asked)
+    rows, tables, tallies = made_up_tables()
+    write_tables(path, SIX, rows, tables, tallies, metric=made)
+    with pytest.raises(TableError, match=f"metric {made}, not {asked}"):
+        TableStore(tmp_path, SIX, with_shipped=False, metric=asked).table(PAIR)
+
+
+def test_outcomes_stand_in_only_where_asked(tmp_path):
+    path, tables, _ = write_outcomes(tmp_path)
+    strict, lenient = TableStore(tmp_path, NINE), TableStore(tmp_path, NINE, or_outcomes=True)
+    pair = Subspace(5, 3)
+    assert not strict.has(pair) and lenient.has(pair) and not lenient.has_depths(pair)
+    with pytest.raises(MissingTableError, match="morris build -V nine --subspace 3-5'"):
+        strict.table(pair.twin)
+    assert np.array_equal(lenient.table(pair).read(), tables[pair]) and lenient.path(pair) == path
+    with pytest.raises(MissingTableError, match="--metric outcome --subspace 4-3'"):
+        TableStore(tmp_path, NINE, metric=OUTCOME).table(PAIR)
+    for store in (strict, lenient):
+        store.close()

@@ -9,8 +9,9 @@ from solver import tasks
 from solver.build import all_targets, plan
 from solver.errors import InputError, ResourceError
 from solver.jit import Workers
+from solver.metric import DTW, OUTCOME
 from solver.schedule import can_be_cut, table_shape
-from solver.store import TableStore
+from solver.store import TableStore, table_folder
 from solver.subspace import Subspace
 from solver.tasks import Job, Share, solve_file, solve_rows
 from solver.variant import get_variant
@@ -39,8 +40,8 @@ def test_a_share_does_its_rows_and_all_rows_of_other_tables():
 def job_in(tmp_path, monkeypatch):
     monkeypatch.setattr(tasks, "_allowed_memory", lambda: None)
 
-    def start(variant):
-        job = Job(variant, tmp_path, tmp_path / variant.name / ".cluster" / "build", 1)
+    def start(variant, metric=DTW):
+        job = Job(variant, tmp_path, table_folder(tmp_path, variant, metric) / ".cluster" / "build", 1, metric)
         job.scratch.mkdir(parents=True)
         job.sign.touch()
         return job
@@ -48,11 +49,11 @@ def job_in(tmp_path, monkeypatch):
     return start
 
 
-@pytest.mark.parametrize("variant", [SMALL, STRICT], ids=["any", "none"])
-def test_joined_parts_are_the_bytes_of_the_whole(job_in, tmp_path, variant):
-    build_tables(tmp_path / "whole", variant, all_targets(variant))
-    job, n_cut = job_in(variant), 0
-    for file in plan(variant, TableStore(tmp_path, variant, with_shipped=False), all_targets(variant)):
+@pytest.mark.parametrize("variant, metric", [(SMALL, DTW), (STRICT, DTW), (SMALL, OUTCOME)], ids=["any", "none", "outcomes"])
+def test_joined_parts_are_the_bytes_of_the_whole(job_in, tmp_path, variant, metric):
+    build_tables(tmp_path / "whole", variant, all_targets(variant), metric=metric)
+    job, n_cut = job_in(variant, metric), 0
+    for file in plan(variant, TableStore(tmp_path, variant, with_shipped=False, metric=metric), all_targets(variant)):
         n_rows = table_shape(variant, file).n_rows
         bounds = sorted({0, n_rows // 3, n_rows - 1, n_rows})
         cuts = list(zip(bounds, bounds[1:])) if can_be_cut(variant, file) else []
@@ -60,7 +61,8 @@ def test_joined_parts_are_the_bytes_of_the_whole(job_in, tmp_path, variant):
         assert solve_file(job, file.name, cuts, *times) >= sum(times)
         n_cut += bool(cuts)
     assert n_cut == 14
-    assert contents(tmp_path / variant.name) == contents(tmp_path / "whole" / variant.name)
+    joined, whole = (contents(table_folder(folder, variant, metric)) for folder in (tmp_path, tmp_path / "whole"))
+    assert joined == whole != {}
     assert [path.name for path in job.scratch.iterdir()] == [job.sign.name]
 
 

@@ -7,8 +7,8 @@ from solver.errors import DepthOverflowError
 from solver.jit import kernel
 from solver.reindex import widened
 from solver.values import (
-    DTYPES, LOST, Outcome, code_of_depth, decode, deepest, draw_code, encode, max_depth, outcome_counts, seen_by_mover,
-    top_code,
+    DTYPES, LOST, Outcome, code_of_depth, decode, decode_to_mill, deepest, deepest_to_mill, draw_code, encode,
+    encode_to_mill, max_depth, max_depth_to_mill, outcome_counts, seen_by_mover, top_code, turn_value,
 )  # fmt: skip
 
 every_width = pytest.mark.parametrize("width", DTYPES)
@@ -100,3 +100,49 @@ def test_histograms_are_summed_up(width):
 def test_outcomes_are_plain_words():
     assert [str(o) for o in Outcome] == ["win", "draw", "loss", "unknown"]
     assert Outcome.UNKNOWN != Outcome.DRAW and f"{Outcome.WIN}" == "win"
+
+
+# ---------------------------------------------------------------- depth to the next mill
+
+
+@every_width
+def test_depths_to_a_mill_of_either_parity_come_back_in_order(width):
+    most = max_depth_to_mill(width)
+    codes = [encode_to_mill(Outcome.LOSS, depth, width) for depth in range(most + 1)]
+    codes += [encode_to_mill(Outcome.DRAW, None, width)]
+    codes += [encode_to_mill(Outcome.WIN, depth, width) for depth in range(most, 0, -1)]
+    assert codes == sorted(set(codes)) and codes[0] == LOST and codes[most + 1] == draw_code(width)
+    values = [decode_to_mill(code, width) for code in codes]
+    assert values == [(Outcome.LOSS, d) for d in range(most + 1)] + [(Outcome.DRAW, None)] + [
+        (Outcome.WIN, d) for d in range(most, 0, -1)
+    ]
+
+
+@every_width
+def test_a_ply_before_is_one_deeper_in_both_codes(width):
+    draw, top = draw_code(width), top_code(width)
+    for code in range(0, top + 1, 1 if width == 1 else 97):
+        assert turn_value(code, draw, top) == seen_by_mover(code, draw)
+    assert turn_value(draw, draw, top - 1) == draw
+    for depth in range(max_depth_to_mill(width) + 1 if width == 1 else 300):
+        won = turn_value(encode_to_mill(Outcome.LOSS, depth, width), draw, top - 1)
+        assert decode_to_mill(won, width) == (Outcome.WIN, depth + 1)
+        if depth:
+            lost = turn_value(encode_to_mill(Outcome.WIN, depth, width), draw, top - 1)
+            assert decode_to_mill(lost, width) == (Outcome.LOSS, depth + 1)
+
+
+def test_what_no_depth_to_a_mill_can_be():
+    for outcome, depth in ((Outcome.WIN, 0), (Outcome.LOSS, -1), (Outcome.WIN, None)):
+        with pytest.raises(ValueError):
+            encode_to_mill(outcome, depth, 1)
+    with pytest.raises(DepthOverflowError):
+        encode_to_mill(Outcome.LOSS, 126, 1)
+
+
+def test_longest_ways_to_a_mill():
+    histogram = np.zeros(256, np.int64)
+    assert deepest_to_mill(histogram) == (0, 0)
+    for outcome, depth in ((Outcome.WIN, 8), (Outcome.WIN, 1), (Outcome.LOSS, 0), (Outcome.LOSS, 13)):
+        histogram[encode_to_mill(outcome, depth, 1)] += 3
+    assert deepest_to_mill(histogram) == (8, 13)

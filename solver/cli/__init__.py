@@ -126,6 +126,29 @@ def _rule_change(text: str) -> tuple[str, object]:
     return rule.strip(), int(value) if value.strip().isdecimal() else words.get(value.strip().lower(), value.strip())
 
 
+def metric_options(command):
+    """--metric and --no-mill-limit; the command receives ``metric``, a `Metric`."""
+
+    @functools.wraps(command)
+    def with_metric(*args, metric, no_mill_limit, **options):
+        from ..metric import get_metric
+
+        return command(*args, metric=get_metric(metric, no_mill_limit), **options)
+
+    for option in (
+        click.option(
+            "--no-mill-limit", type=click.IntRange(1), metavar="N",
+            help="So many moving turns in a row without a mill are a draw; with --metric dtm, which it stands for.",
+        ),
+        click.option(
+            "--metric", type=click.Choice(["dtw", "outcome", "dtm"]),
+            help="What tables hold: plies to the end of the game (dtw, default), outcomes alone, or plies to the next mill (dtm).",
+        ),
+    ):  # fmt: skip
+        with_metric = option(with_metric)
+    return with_metric
+
+
 def data_option(command):
     """--data; the command receives ``data``, a Path."""
     return click.option(

@@ -15,7 +15,7 @@ from ..errors import InputError, MissingTableError, TableError
 from ..moves import play
 from ..notation import format_mfen, format_moves, format_sanmill, parse_moves, parse_position
 from ..position import Position, format_own_form, shown, unreachable_note
-from . import data_option, variant_options
+from . import data_option, metric_options, variant_options
 
 #: Bytes read at a time, and the longest line of a batch (the rest of a longer one is dropped, and it is refused).
 BLOCK_BYTES, MOST_LINE_BYTES = 1 << 20, 1 << 16
@@ -36,19 +36,29 @@ MOST_GAME_BYTES = 1 << 20
     "--time-limit", type=click.FloatRange(0), default=60, show_default=True,
     help="Seconds for searching a placement position whose tables are missing; 0: do not search.",
 )
+@click.option("--plies-without-mill", type=click.IntRange(0), default=0, metavar="C", help="Count so far, for --no-mill-limit.")
+@metric_options
 @data_option
 @variant_options
-def query(variant, data, position, record, as_json, with_line, svg, png, batch, with_moves, time_limit) -> None:
+def query(
+    variant, data, metric, position, record, as_json, with_line, svg, png, batch, with_moves, time_limit, plies_without_mill
+) -> None:
     """What is a position worth, and each of its turns?
 
     POSITION is in own form, MFEN 1.0 or Sanmill FEN.  Outcomes are win, draw or loss for the side to move (of turns:
     for the side that makes them), or unknown where a table is missing.  Depths are plies to the end of the game.
+
+    Where a table with depths is missing, one of outcomes answers, without depths.
+
+    With --no-mill-limit: can a win be forced before so many moving turns without a mill are played?  Depths are then plies
+    to the next mill, by either side, or to the end of the game.
 
     A line of a batch is a position, or JSON: a string, or an object with "position" or "moves".
 
     \b
     morris query "BB..W.../....W.../...W...B w 0,0"
     morris query --moves "d6 f4 b4 g4 e4 f6" --line
+    morris query "BB..W.../....W.../...W...B w 0,0" --no-mill-limit 50 --plies-without-mill 40
     """
     if sum((bool(position), record is not None, batch is not None)) != 1:
         raise InputError("give one of: a position, --moves, --batch")
@@ -56,9 +66,17 @@ def query(variant, data, position, record, as_json, with_line, svg, png, batch, 
         raise InputError("--line, --svg and --png are for a single position")
     if with_moves and not batch:
         raise InputError("--with-moves belongs to --batch; a single position is always answered with its turns")
+    if metric.to_mill:
+        if batch or with_line or svg or png:
+            raise InputError("--batch, --line, --svg and --png tell depths to the end of the game; leave out --no-mill-limit")
+        place = _read_position(variant, position, record)
+        _answer_limited(variant, data, metric.limit, place, as_json, plies_without_mill)
+        return
+    if plies_without_mill:
+        raise InputError("--plies-without-mill belongs to --no-mill-limit")
     from ..query import open_tables
 
-    with open_tables(data, variant) as tables:
+    with open_tables(data, variant, metric=metric) as tables:
         if batch:
             _answer_batch(tables, batch, with_moves)
         else:
@@ -73,8 +91,8 @@ def _read_position(variant, words, record: str | None) -> Position:
 
 
 def _answer_one(tables, position: Position, record, as_json: bool, with_line: bool, svg, png, time_limit: float) -> None:
-    from ..query import UNKNOWN
     from ..render import answer_data, answer_text, line_text, png_board, svg_board, turns_data
+    from ..worth import UNKNOWN
 
     variant, missing, steps = tables.variant, None, None
     ranked = tables.moves(position)
@@ -118,6 +136,22 @@ def _answer_one(tables, position: Position, record, as_json: bool, with_line: bo
             Path(png).write_bytes(png_board(drawing))
     if missing:
         raise missing
+
+
+def _answer_limited(variant, data, limit: int | None, position: Position, as_json: bool, plies_without_mill: int) -> None:
+    from ..limited import LimitedTables
+    from ..render import limited_data, limited_text
+
+    note = unreachable_note(position, variant)
+    notes = [f"Cannot arise in play: {note}."] * bool(note)
+    with LimitedTables(data, variant, limit) as tables:
+        answer = tables.probe(position, plies_without_mill), tables.moves(position, plies_without_mill)
+        if as_json:
+            click.echo(json.dumps(limited_data(tables, position, plies_without_mill, *answer)))
+            for note in notes:
+                click.echo(f"morris: note: {note}", err=True)
+        else:
+            click.echo(limited_text(tables, position, plies_without_mill, *answer, notes))
 
 
 def _search(tables, position: Position, time_limit: float):
@@ -200,9 +234,9 @@ class _Batch:
         return self._probe(positions[:half], numbers[:half]) + self._probe(positions[half:], numbers[half:])
 
     def _probe_whole(self, positions: list[Position]) -> list[str]:
-        from ..query import OUTCOMES
         from ..render import own_forms, turns_data
         from ..values import Outcome
+        from ..worth import OUTCOMES
 
         variant = self.tables.variant
         found = self.tables.probe_checked(positions)

@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from ..errors import InputError, Interrupted, TableError
 from ..subspace import Subspace, parse_subspace, solved_together
-from . import data_option, jobs_option, subspace_option, variant_options
+from . import data_option, jobs_option, metric_options, subspace_option, variant_options
 
 
 #: Memory for the proof's tables of answers, unless `morris prove --memory` says otherwise.
@@ -45,6 +45,7 @@ def build_options(command):
             "--phase", type=click.Choice(["moving", "placing"]), default="moving", show_default=True,
             help="placing: also every position with stones in hand.",
         ),
+        metric_options,
         data_option,
         variant_options,
     ):  # fmt: skip
@@ -108,13 +109,16 @@ def _announce_compiling() -> None:
         click.echo("compiling the kernels, once (under a minute)", err=True)
 
 
-def run_build(variant, data, max_stones, subspace, jobs, memory, phase, scheduler) -> None:
+def run_build(variant, data, metric, max_stones, subspace, jobs, memory, phase, scheduler) -> None:
     """Builds what is missing among the targets that the options name."""
+    metric.require(variant)
+    if metric.to_mill and (phase == "placing" or subspace and parse_subspace(subspace, variant).is_placing):
+        raise InputError("depths to the next mill belong to the moving phase")
     memory = parse_bytes(memory)
     targets = [parse_subspace(subspace, variant)] if subspace else None
     from ..store import require_writable, table_folder
 
-    require_writable(table_folder(data, variant))
+    require_writable(table_folder(data, variant, metric))
     if scheduler is None:
         _announce_compiling()
     from ..build import Builder, all_targets, estimate, moving_targets, plan
@@ -124,16 +128,17 @@ def run_build(variant, data, max_stones, subspace, jobs, memory, phase, schedule
         if phase == "placing":
             placing = [s for s in all_targets(variant) if s.is_placing]
             targets += [s for s in placing if max_stones is None or s.stones_on_board <= max_stones]
-    builder = Builder(variant, data, jobs, memory)
+    name = metric.folder_name(variant.name)
+    builder = Builder(variant, data, jobs, memory, metric)
     try:
         files = plan(variant, builder.store, targets)
-        need = builder.check_resources(files) if scheduler is None else estimate(variant, files, jobs)
+        need = builder.check_resources(files) if scheduler is None else estimate(variant, files, jobs, metric)
         if not files:
-            click.echo(f"{variant.name}: all tables asked for are there", err=True)
+            click.echo(f"{name}: all tables asked for are there", err=True)
             return
         workers = f"{jobs} workers" if scheduler is None else f"{jobs} threads on one machine"
         click.echo(
-            f"{variant.name}: {len(files)} files, {need.positions:,} positions; about {_clock(need.seconds)} with "
+            f"{name}: {len(files)} files, {need.positions:,} positions; about {_clock(need.seconds)} with "
             f"{workers}, {need.memory / 2**30:.1f} GiB of memory, {need.disk / 1e9:.2f} GB of disk",
             err=True,
         )
@@ -146,7 +151,7 @@ def run_build(variant, data, max_stones, subspace, jobs, memory, phase, schedule
                 from ..cluster import build_on_cluster
 
                 say = functools.partial(click.echo, err=True)
-                build_on_cluster(variant, data, files, scheduler, bars, jobs, memory, say)
+                build_on_cluster(variant, data, files, scheduler, bars, jobs, memory, say, metric)
         except KeyboardInterrupt:
             raise Interrupted("interrupted; finished tables are kept, the same command goes on where it stopped") from None
         finally:
@@ -167,6 +172,8 @@ def build(estimate, **options) -> None:
     \b
     morris build --max-stones 10
     morris build -V six --phase placing
+    morris build -V lasker-nine --phase placing --metric outcome
+    morris build --max-stones 10 --no-mill-limit 50
     morris build -V lasker --estimate
     morris build --phase placing --scheduler tcp://host:8786 -j 8 --memory 10G
     """
@@ -176,8 +183,10 @@ def build(estimate, **options) -> None:
     from ..planning import plan_build, plan_lines
     from ..store import TableStore
 
-    store = TableStore(options["data"], options["variant"], with_shipped=False)
-    for line in plan_lines(plan_build(options["variant"], options["jobs"], store=store)):
+    variant, metric = options["variant"], options["metric"]
+    metric.require(variant)
+    store = TableStore(options["data"], variant, with_shipped=False, metric=metric)
+    for line in plan_lines(plan_build(variant, options["jobs"], store=store, metric=metric)):
         click.echo(line)
 
 
@@ -200,22 +209,24 @@ def solve(context, everything, **options) -> None:
     from .proving import print_proof
     from .reporting import print_verdict
 
-    variant, data = options["variant"], options["data"]
-    print_verdict(variant, data)
-    if options["subspace"] is None and options["max_stones"] is None and not variant.place_and_slide:
-        print_proof(variant, data, start(variant), options["jobs"], PROOF_MEMORY)
+    variant, data, metric = options["variant"], options["data"], options["metric"]
+    print_verdict(variant, data, metric)
+    if options["subspace"] is None and options["max_stones"] is None and not variant.place_and_slide and not metric.to_mill:
+        print_proof(variant, data, start(variant), options["jobs"], PROOF_MEMORY, metric=metric)
 
 
 @click.command()
 @subspace_option
 @click.option("--phase", type=click.Choice(["moving", "placing", "all"]), default="all", show_default=True)
 @jobs_option
+@metric_options
 @data_option
 @variant_options
-def verify(variant, data, jobs, subspace, phase) -> None:
+def verify(variant, data, metric, jobs, subspace, phase) -> None:
     """Recompute every slot of the tables from its successors' stored values.
 
-    Exits with 4 and names the first wrong slot if there is one.
+    Exits with 4 and names the first wrong slot if there is one.  Tables of outcomes are solved once more where that
+    is needed for a proof.
 
     \b
     morris verify --subspace 5-4
@@ -223,9 +234,10 @@ def verify(variant, data, jobs, subspace, phase) -> None:
     wanted = parse_subspace(subspace, variant) if subspace else None
     from ..build import Builder, all_targets
     from ..indexing import Indexer
-    from ..verify import verify_table
+    from ..recheck import verify_file
 
-    builder = Builder(variant, data, jobs)
+    name = metric.folder_name(variant.name)
+    builder = Builder(variant, data, jobs, metric=metric)
     try:
         if wanted:
             files = [solved_together(variant, wanted)[0]]
@@ -233,14 +245,14 @@ def verify(variant, data, jobs, subspace, phase) -> None:
             files = [s for s in all_targets(variant) if builder.store.has(s)]
             files = [s for s in files if phase == "all" or s.is_placing == (phase == "placing")]
         if not files:
-            raise InputError(f"there are no tables of {variant.name} in {data}; 'morris build' makes them")
+            raise InputError(f"there are no tables of {name} in {data}; 'morris build{metric.options}' makes them")
         slots = 0
         started = time.monotonic()
-        tables = [s for file in files for s in solved_together(variant, file)]
-        bar = tqdm(tables, unit="table", disable=not sys.stderr.isatty())
-        for s in bar:
+        n_tables = sum(len(solved_together(variant, file)) for file in files)
+        findings = (found for file in files for found in verify_file(builder, file))
+        bar = tqdm(findings, total=n_tables, unit="table", disable=not sys.stderr.isatty())
+        for s, finding in bar:
             bar.set_description(s.name)
-            finding = verify_table(variant, s, builder.store, builder.load, builder.workers)
             slots += finding.slots
             if finding.wrong:
                 table = builder.store.table(s)
@@ -252,7 +264,7 @@ def verify(variant, data, jobs, subspace, phase) -> None:
                 )
             if not sys.stderr.isatty():
                 click.echo(f"{s.name}: {finding.slots:,} slots right", err=True)
-        click.echo(f"{variant.name}: {slots:,} slots in {len(tables)} tables verified in {_clock(time.monotonic() - started)}")
+        click.echo(f"{name}: {slots:,} slots in {n_tables} tables verified in {_clock(time.monotonic() - started)}")
     finally:
         builder.close()
 

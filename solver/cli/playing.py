@@ -190,6 +190,7 @@ class Session:
 
     def hint(self) -> None:
         from ..render import describe_value
+        from ..worth import could_equal
 
         if self.game.end:
             raise InputError("the game is over")
@@ -200,7 +201,7 @@ class Session:
         except MorrisError as error:  # missing or damaged: the game goes on without
             click.echo(f"Value unknown: {error}.")
             return
-        best = [format_turn(self.variant.board, entry.turn) for entry in ranked if entry.value == value]
+        best = [format_turn(self.variant.board, entry.turn) for entry in ranked if could_equal(entry.value, value)]
         more = " ..." if len(best) > MOST_HINTS else ""
         turns = " ".join(best[:MOST_HINTS]) + more if best else "unknown, a table is missing"
         click.echo(f"{describe_value(self.variant, position, value)} Best turns, {len(best)} of {len(ranked)}: {turns}")

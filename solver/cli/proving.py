@@ -20,7 +20,7 @@ from .building import PROOF_MEMORY, parse_bytes
 def prove(variant, data, jobs, position, moves, memory, time_limit, certificate) -> None:
     """Settle what a position of the placement phase is worth, the empty board by default.
 
-    Searches to the end of the placing and probes moving-phase tables only.
+    Searches to the end of the placing and probes moving-phase tables only; tables of outcomes will do.
 
     \b
     morris prove
@@ -39,14 +39,15 @@ def prove(variant, data, jobs, position, moves, memory, time_limit, certificate)
     print_proof(variant, data, place, jobs, parse_bytes(memory), time_limit, certificate)
 
 
-def print_proof(variant, data, position, jobs, memory, time_limit=None, certificate=None) -> None:
-    """Runs the proof and prints verdict and cost."""
+def print_proof(variant, data, position, jobs, memory, time_limit=None, certificate=None, metric=None) -> None:
+    """Runs the proof and prints verdict and cost.  Outcomes serve where depths are missing, or alone, by ``metric``."""
     from ..jit import Workers
+    from ..metric import DTW
     from ..search import Prover
     from ..store import TableStore
 
     started = time.monotonic()
-    store, workers = TableStore(data, variant), Workers(jobs)
+    store, workers = TableStore(data, variant, metric=metric or DTW, or_outcomes=True), Workers(jobs)
     try:
         prover = Prover(variant, store, workers, memory)
         proof = prover.prove(position, time_limit)

@@ -15,12 +15,12 @@ from ..stats import COLUMNS, finished_subspaces, game_files, start_value, subspa
 from ..store import TableStore
 from ..subspace import count_canonical, parse_subspace, solved_together
 from ..variant import VARIANTS, get_variant
-from . import data_option, jobs_option, subspace_option, variant_options
+from . import data_option, jobs_option, metric_options, subspace_option, variant_options
 
 
-def print_verdict(variant, data) -> None:
+def print_verdict(variant, data, metric) -> None:
     """The table of all finished subspaces, and the value of the empty board where it is known."""
-    store = TableStore(data, variant)
+    store = TableStore(data, variant, metric=metric)
     try:
         for phase in COLUMNS:
             subspaces = [s for s in finished_subspaces(store) if s.is_placing == (phase == "placing")]
@@ -59,9 +59,10 @@ def _cell(value) -> str:
 @click.option("--raw", is_flag=True, help="Count without symmetry.")
 @click.option("--phase", type=click.Choice(["moving", "placing"]), default="moving", show_default=True)
 @subspace_option
+@metric_options
 @data_option
 @variant_options
-def stats(variant, data, form, raw, phase, subspace) -> None:
+def stats(variant, data, metric, form, raw, phase, subspace) -> None:
     """Wins, losses, draws and longest win and loss, by subspace.
 
     Counts are canonical positions, every arrangement of the stones, also those that play cannot reach.
@@ -69,7 +70,7 @@ def stats(variant, data, form, raw, phase, subspace) -> None:
     \b
     morris stats --format csv
     """
-    store = TableStore(data, variant)
+    store = TableStore(data, variant, metric=metric)
     if subspace:
         wanted = parse_subspace(subspace, variant)
         subspaces = [wanted] if wanted == wanted.twin or wanted.is_placing else [wanted, wanted.twin]
@@ -77,7 +78,9 @@ def stats(variant, data, form, raw, phase, subspace) -> None:
     else:
         subspaces = [s for s in finished_subspaces(store) if s.is_placing == (phase == "placing")]
         if not subspaces:
-            raise MissingTableError("", f"no {phase} tables of {variant.name} in {data}; 'morris build' makes them")
+            raise MissingTableError(
+                "", f"no {phase} tables of {metric.folder_name(variant.name)} in {data}; 'morris build{metric.options}' makes them"
+            )
     rows = [subspace_statistics(store, s, raw) for s in subspaces]
     store.close()
     rows = [_columns(row, phase) for row in rows]
@@ -95,9 +98,10 @@ def stats(variant, data, form, raw, phase, subspace) -> None:
 
 @click.command()
 @subspace_option
+@metric_options
 @data_option
 @variant_options
-def check(variant, data, subspace) -> None:
+def check(variant, data, metric, subspace) -> None:
     """Compare the structure and every byte of the table files with their checksums.
 
     Standard tables are also compared with the checksums of values that come with morris (data/checksums).
@@ -106,11 +110,13 @@ def check(variant, data, subspace) -> None:
     morris check
     """
     from ..checking import check_tables, recorded_checksums
+    from ..metric import DTW
 
-    store, recorded = TableStore(data, variant), recorded_checksums(variant)
+    name, recorded = metric.folder_name(variant.name), recorded_checksums(variant) if metric == DTW else {}
+    store = TableStore(data, variant, metric=metric)
     files = [solved_together(variant, parse_subspace(subspace, variant))[0]] if subspace else game_files(store)
     if not files:
-        raise InputError(f"there are no tables of {variant.name} in {data}; 'morris build' makes them")
+        raise InputError(f"there are no tables of {name} in {data}; 'morris build{metric.options}' makes them")
     damaged = []
     size = on_record = 0
     for file in files:
@@ -123,24 +129,29 @@ def check(variant, data, subspace) -> None:
     if damaged:
         raise TableError("; ".join(damaged))
     known = f"; the values of {on_record:,} tables are those on record" if on_record else ""
-    click.echo(f"{variant.name}: {len(files)} files, {size / 1e6:,.1f} MB, all as they were written{known}")
+    click.echo(f"{name}: {len(files)} files, {size / 1e6:,.1f} MB, all as they were written{known}")
 
 
 @click.command()
+@metric_options
 @data_option
 @variant_options
-def info(variant, data) -> None:
+def info(variant, data, metric) -> None:
     """Variant, tables present and missing, sizes, and this machine.
 
     \b
     morris info -V six
     """
-    store = TableStore(data, variant)
+    store = TableStore(data, variant, metric=metric)
     click.echo(f"variant      {variant.name}: {variant.summary}; fingerprint {variant.fingerprint}")
+    click.echo(f"metric       {metric}")
     click.echo(f"data folder  {data}")
     from ..subspace import moving_pairs, placing_subspaces
 
-    for phase, files in (("moving", moving_pairs(variant)), ("placing", placing_subspaces(variant))):
+    phases = [("moving", moving_pairs(variant))]
+    if not metric.to_mill:
+        phases.append(("placing", placing_subspaces(variant)))
+    for phase, files in phases:
         there = [f for f in files if store.has(f)]
         missing = [f.name for f in files if not store.has(f)]
         size = sum(store.path(f).stat().st_size for f in there)
@@ -196,8 +207,9 @@ def _duration(seconds: float) -> str:
 @click.argument("second")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @jobs_option
+@metric_options
 @data_option
-def compare(first, second, form, jobs, data) -> None:
+def compare(first, second, form, jobs, data, metric) -> None:
     """How many positions change their value between two variants on one board.
 
     Counts canonical positions of every subspace for which both have a finished table: from the outcome in FIRST to the
@@ -209,7 +221,7 @@ def compare(first, second, form, jobs, data) -> None:
     from ..compare import compare_tables
     from ..jit import Workers
 
-    stores = [TableStore(data, get_variant(name)) for name in (first, second)]
+    stores = [TableStore(data, get_variant(name), metric=metric) for name in (first, second)]
     workers = Workers(jobs)
     try:
         rows = list(compare_tables(*stores, workers))

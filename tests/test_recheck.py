@@ -1,0 +1,158 @@
+"""Outcomes alone: the same as those of the tables with depths, and verified where agreement proves nothing."""
+
+import numpy as np
+import pytest
+from conftest import build_tables, tables_of
+
+from solver import build as build_module
+from solver.build import Builder, all_targets, moving_targets
+from solver.errors import DepthOverflowError, MorrisError
+from solver.metric import OUTCOME, outcome_codes
+from solver.recheck import verify_file
+from solver.store import TableFile, TableStore, table_path, write_tables
+from solver.subspace import Subspace
+from solver.values import LOST, draw_code, top_code
+from solver.variant import get_variant
+from solver.verify import recomputer, verify_subspace
+
+NINE, SIX, FLYING, THREE = map(get_variant, ("nine", "six", "six-fly", "three"))
+SLIDING = THREE.with_overrides(place_and_slide=True)
+PAIR = Subspace(4, 3)
+DRAW, WIN = draw_code(1), top_code(1)
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory):
+    """Folder with outcomes of nine up to 8 stones, of the moving phase of six, and of a game with slides while placing."""
+    folder = tmp_path_factory.mktemp("outcomes")
+    build_tables(folder, NINE, moving_targets(NINE, 8), metric=OUTCOME)
+    build_tables(folder, SIX, moving_targets(SIX), metric=OUTCOME)
+    build_tables(folder, SLIDING, all_targets(SLIDING), metric=OUTCOME)
+    return folder
+
+
+def outcome_store(folder, variant):
+    return TableStore(folder, variant, with_shipped=False, metric=OUTCOME)
+
+
+def findings(folder, variant, files):
+    builder = Builder(variant, folder, 1, metric=OUTCOME)
+    try:
+        return {s: finding for file in files for s, finding in verify_file(builder, file)}
+    finally:
+        builder.close()
+
+
+def rewritten(folder, variant, file, change):
+    """Writes the file anew with values changed by ``change(tables)``; the tallies stay."""
+    path = table_path(folder, variant, file, OUTCOME)
+    old = TableFile(path, variant, OUTCOME)
+    tables = {s: table.read() for s, table in old.tables.items()}
+    tallies = {s: (t.histogram(), t.histogram(raw=True)) for s, t in old.tables.items()}
+    rows = old.row_masks
+    old.close()
+    change(tables)
+    write_tables(path, variant, rows, tables, tallies, metric=OUTCOME)
+
+
+def test_outcomes_are_those_of_depths_in_every_slot(outcomes, small_tables, tmp_path):
+    build_tables(tmp_path, SLIDING, all_targets(SLIDING))
+    seen = set()
+    for folder, variant, files in (
+        (small_tables, NINE, moving_targets(NINE, 8)), (small_tables, SIX, moving_targets(SIX)),
+        (tmp_path, SLIDING, all_targets(SLIDING)),
+    ):  # fmt: skip
+        alone, deep = outcome_store(outcomes, variant), TableStore(folder, variant, with_shipped=False)
+        for s in tables_of(variant, files):
+            values = alone.table(s).read()
+            assert np.array_equal(values, outcome_codes(deep.table(s).read())), (variant.name, s)
+            assert alone.table(s).stored_bytes < deep.table(s).stored_bytes or len(values) < 5000
+            seen |= set(np.unique(values).tolist())
+            for raw in (False, True):
+                counts, known = alone.table(s).histogram(raw), deep.table(s).histogram(raw)
+                assert counts[[0, 128, 255]].tolist() == [known[:128].sum(), known[128], known[129:].sum()]
+        alone.close()
+        deep.close()
+    assert seen == {LOST, DRAW, WIN}
+
+
+def test_right_tables_pass(outcomes):
+    for variant, files in ((NINE, [Subspace(4, 4), Subspace(5, 3)]), (SLIDING, all_targets(SLIDING))):
+        found = findings(outcomes, variant, files)
+        assert list(found) == tables_of(variant, files)
+        store = outcome_store(outcomes, variant)
+        assert all(f.wrong == 0 and f.slots == len(store.table(s).read()) for s, f in found.items())
+        store.close()
+
+
+def test_a_wrong_slot_and_a_wrong_tally_are_found(outcomes, tmp_path):
+    build_tables(tmp_path, SIX, [PAIR], metric=OUTCOME)
+    right = table_path(tmp_path, SIX, PAIR, OUTCOME).read_bytes()
+    for slot, wrong in ((4321, {LOST: DRAW, DRAW: WIN, WIN: LOST}), (17, {LOST: WIN, DRAW: LOST, WIN: DRAW})):
+
+        def change(tables, slot=slot, wrong=wrong):
+            tables[PAIR][slot] = wrong[int(tables[PAIR][slot])]
+
+        rewritten(tmp_path, SIX, PAIR, change)
+        found = findings(tmp_path, SIX, [PAIR])
+        assert (found[PAIR].wrong, found[PAIR].first) == (1, slot) and found[PAIR.twin].wrong == 0
+        table_path(tmp_path, SIX, PAIR, OUTCOME).write_bytes(right)
+    assert not any(finding.wrong for finding in findings(tmp_path, SIX, [PAIR]).values())
+
+
+def test_tables_that_agree_with_themselves_and_are_wrong_are_found(tmp_path):
+    """Endless play called a win for the side with three stones, and a loss for the other, agrees in every slot."""
+    build_tables(tmp_path, FLYING, [PAIR], metric=OUTCOME)
+    store = outcome_store(tmp_path, FLYING)
+    right = {s: store.table(s).read() for s in (PAIR, PAIR.twin)}
+    values = {s: v.copy() for s, v in right.items()}
+    values[PAIR][values[PAIR] == DRAW], values[PAIR.twin][values[PAIR.twin] == DRAW] = LOST, WIN
+    store.close()
+    builder = Builder(FLYING, tmp_path, 1, metric=OUTCOME)
+    n_rows = len(values[PAIR]) // 220
+
+    def load(subspace, rows_own):
+        return builder.load(subspace, rows_own, 1)
+
+    with builder.holding(values):
+        for _ in range(500):
+            old = {s: v.copy() for s, v in values.items()}
+            for s in values:
+                values[s][:] = recomputer(FLYING, s, 1, load, OUTCOME)(0, n_rows)
+            if all(np.array_equal(old[s], values[s]) for s in values):
+                break
+        for s in values:
+            assert verify_subspace(FLYING, s, values[s], load, builder.workers, metric=OUTCOME).wrong == 0
+    builder.close()
+    planted = {s: int((values[s] != right[s]).sum()) for s in values}
+    assert sum(planted.values()) > 100
+    rewritten(tmp_path, FLYING, PAIR, lambda tables: tables.update(values))
+    assert {s: finding.wrong for s, finding in findings(tmp_path, FLYING, [PAIR]).items()} == planted
+
+
+def test_depths_that_do_not_stand_up_are_no_measure(outcomes, monkeypatch):
+    honest = build_module.solve_together
+
+    def faulty(variant, file, *rest):
+        tables = honest(variant, file, *rest)
+        tables[file][99] ^= 0x81
+        return tables
+
+    monkeypatch.setattr(build_module, "solve_together", faulty)
+    with pytest.raises(MorrisError, match="contradict each other"):
+        findings(outcomes, SIX, [PAIR])
+
+
+def test_long_ways_inside_a_pair_change_no_byte(tmp_path, monkeypatch):
+    build_tables(tmp_path / "narrow", THREE, all_targets(THREE), metric=OUTCOME)
+    honest = build_module.solve_together
+
+    def refuse_one_byte(variant, file, width, *rest):
+        if width == 1:
+            raise DepthOverflowError("too deep")
+        return honest(variant, file, width, *rest)
+
+    monkeypatch.setattr(build_module, "solve_together", refuse_one_byte)
+    build_tables(tmp_path / "wide", THREE, all_targets(THREE), metric=OUTCOME)
+    narrow, wide = (sorted((tmp_path / name / "three.outcome").glob("*.h5")) for name in ("narrow", "wide"))
+    assert len(narrow) == len(wide) > 5 and all(a.read_bytes() == b.read_bytes() for a, b in zip(narrow, wide))
