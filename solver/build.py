@@ -94,17 +94,22 @@ def all_targets(variant: Variant) -> list[Subspace]:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a build will need: seconds and bytes, and the positions it covers."""
+    """What a build will need: seconds and bytes, and the positions it covers.
+
+    memory: with depths that fit one byte a slot; wide_memory: where they need two, which only the build shows.
+    """
 
     positions: int
     seconds: float
     memory: int
     disk: int
+    wide_memory: int
 
 
 def estimate(variant: Variant, files: list[Subspace], jobs: int, metric: Metric = DTW) -> Estimate:
     """Time, peak memory and disk for building these files, from rates measured on another machine."""
-    seconds = positions = disk = memory = 0
+    seconds = positions = disk = 0
+    memory = dict.fromkeys(DTYPES, 0)
     before = None
     for file in files:
         together = solved_together(variant, file)
@@ -113,9 +118,9 @@ def estimate(variant: Variant, files: list[Subspace], jobs: int, metric: Metric 
         seconds += slots / rate / jobs
         positions += sum(count_canonical(variant, s) for s in together)
         disk += int(_slots(variant, file) * len(together) * STORED_BITS[metric.name] / 8)
-        memory = max(memory, memory_needed(variant, file, before=before, metric=metric))
+        memory = {w: max(most, memory_needed(variant, file, w, before, metric)) for w, most in memory.items()}
         before = file
-    return Estimate(positions, seconds, memory, disk)
+    return Estimate(positions, seconds, memory[1], disk, memory[2])
 
 
 def n_passes(metric: Metric) -> int:

@@ -68,7 +68,7 @@ def test_build_builds_what_is_missing_and_says_so(morris, tmp_path):
     done = morris("build", "-V", "three", "--phase", "placing", "--data", tmp_path, "--jobs", 2)
     assert done.code == 0 and done.out == ""
     lines = [line for line in done.err.splitlines() if "compiling" not in line]
-    assert re.match(rf"three: 7 files, {THREE_POSITIONS:,} positions; about 0:00 min with 2 workers, [\d.]+ GiB of memory, ", lines[0])
+    assert re.match(rf"three: 7 files, {THREE_POSITIONS:,} positions; about 0:00 min with 2 workers, [\d.]+ GiB of memory \([\d.]+ if", lines[0])
     assert lines[1].startswith("1/7 3-3: ") and "% done" in lines[1] and lines[1].endswith("0:00 min left")
     assert len(lines) == 9 and lines[-1].startswith("built in ")
     assert len(list((tmp_path / "three").glob("*.h5"))) == 7
@@ -109,6 +109,11 @@ def test_too_little_memory_is_one_line(morris, tmp_path):
     assert done.code == 1 and is_one_line(done.err.splitlines(keepends=True)[-1])
     assert "GiB of memory are needed where 0.1 GiB are allowed" in done.err
     assert not list((tmp_path / "nine").glob("*.h5"))
+
+
+def test_a_rule_as_long_as_a_book_is_one_line(morris):
+    done = morris("info", "--set", "stones=" + "9" * 5000)  # Python itself reads no such number
+    assert done.code == 2 and is_one_line(done.err) and "too many for a rule" in done.err
 
 
 @pytest.mark.parametrize("text, expected", [("8G", 8 << 30), ("900M", 900 << 20), ("1.5g", 3 << 29), ("4096", 4096), ("2T", 2 << 40), ("1k", 1024)])

@@ -73,6 +73,8 @@ def test_wider_values_need_more():
     for name in ("3-3", "6-5", "9-9", "8-7+1-2"):
         file = parse_subspace(name, NINE)
         assert memory_needed(NINE, file) <= memory_needed(NINE, file, 2)
+    need = estimate(NINE, moving_targets(NINE), 1)
+    assert 1.5 * need.memory < need.wide_memory < 2 * need.memory
     assert memory_needed(NINE, Subspace(8, 8), 2) > 1.3 * memory_needed(NINE, Subspace(8, 8))
 
 

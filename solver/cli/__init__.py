@@ -120,6 +120,8 @@ def variant_options(command):
 
 def _rule_change(text: str) -> tuple[str, object]:
     rule, equals, value = text.partition("=")
+    if len(text) > 100:
+        raise InputError(f"--set {text[:20]}...: {len(text)} characters are too many for a rule and its value")
     if not equals:
         raise InputError(f"--set {text}: write RULE=VALUE, for example fly_at=0")
     words = {"true": True, "false": False}

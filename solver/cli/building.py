@@ -139,7 +139,8 @@ def run_build(variant, data, metric, max_stones, subspace, jobs, memory, phase, 
         workers = f"{jobs} workers" if scheduler is None else f"{jobs} threads on one machine"
         click.echo(
             f"{name}: {len(files)} files, {need.positions:,} positions; about {_clock(need.seconds)} with "
-            f"{workers}, {need.memory / 2**30:.1f} GiB of memory, {need.disk / 1e9:.2f} GB of disk",
+            f"{workers}, {need.memory / 2**30:.1f} GiB of memory ({need.wide_memory / 2**30:.1f} if depths need two bytes), "
+            f"{need.disk / 1e9:.2f} GB of disk",
             err=True,
         )
         bars = Bars(files, need.positions)
