@@ -42,6 +42,8 @@ from solver.variant import VARIANTS, get_variant
 
 #: Seconds of processor time that one example may take; a command may search, so it has more.
 MOST_SECONDS, MOST_COMMAND_SECONDS = 2.0, 10.0
+#: Seconds by the clock after which an example is broken off, whatever it does.
+HANG = 60
 NINE, THREE = get_variant("nine"), get_variant("three")
 
 
@@ -387,14 +389,17 @@ def timed(target: Callable, most: float) -> Callable:
 
 #: Examples of a target at a time; a command takes a hundred times as long as a position.
 ROUND, COMMAND_ROUND = 400, 25
-#: Seconds after which an example is broken off, whatever it does.
-HANG = 60
 RECORD = Path(__file__).parent.parent / "benchmarks" / "results" / "fuzz.jsonl"
+
+
+def hang(number, frame):
+    raise Finding(f"an example took more than {HANG} s")
 
 
 def run_target(strategy, target: Callable, most: float, n: int, number: int) -> tuple[int, str | None]:
     """Tries ``n`` examples drawn from a seed; how many were tried, and what was found first."""
     tried, within = 0, timed(target, most)
+    signal.signal(signal.SIGALRM, hang)
 
     @seed(number)
     @settings(
@@ -422,10 +427,6 @@ def resident() -> float:
 def run(seconds: float, names: list[str] | None = None, first_seed: int = 1) -> dict:
     """Goes round the targets until the time is over; what is recorded of it."""
 
-    def hang(number, frame):
-        raise Finding(f"an example took more than {HANG} s")
-
-    signal.signal(signal.SIGALRM, hang)
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
         chosen = {name: rest for name, rest in targets(Path(folder)).items() if not names or name in names}

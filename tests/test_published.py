@@ -1,16 +1,19 @@
 """Published numbers, to the unit: subspaces, raw counts, single positions, perft, whole small games."""
 
+import os
+from pathlib import Path
+
 import oracle
 import published
 import pytest
-from conftest import build_tables, reader, twin_rules
+from conftest import ROOT, build_tables, reader, twin_rules
 
 from solver.build import all_targets, moving_targets
 from solver.moves import format_turn, legal_turns, play
 from solver.position import parse_own_form, start
 from solver.stats import start_value, subspace_statistics
 from solver.store import TableStore
-from solver.subspace import Subspace, start_subspace
+from solver.subspace import Subspace, moving_pairs, placing_subspaces, solved_together, start_subspace
 from solver.values import Outcome
 from solver.variant import get_variant
 
@@ -38,6 +41,23 @@ def test_subspaces_of_nine(nine_store):
 def test_subspaces_of_nine_up_to_ten_stones(tmp_path):
     build_tables(tmp_path, NINE, moving_targets(NINE, 10), jobs=2)
     assert compare_rows(TableStore(tmp_path, NINE), published.rows("subspaces_nine")) == 15
+
+
+@pytest.mark.slow
+def test_the_whole_standard_game_where_it_is_built():
+    """Every published subspace and the totals, from the tables in the data folder."""
+    store = TableStore(Path(os.environ.get("MORRIS_DATA", ROOT / "data" / "tables")), NINE, with_shipped=False)
+    if not all(store.has(pair) for pair in moving_pairs(NINE)):
+        pytest.skip("the moving phase is not in the data folder; scripts/solve makes it")
+    assert compare_rows(store, published.rows("subspaces_nine")) == 34
+    moving = [subspace_statistics(store, s) for pair in moving_pairs(NINE) for s in solved_together(NINE, pair)]
+    names = {"positions": "canonical_positions", "wins": "wins", "losses": "losses", "draws": "draws"}
+    for row in published.rows("totals"):
+        if (row["variant"], row["phase"]) == ("nine", "moving"):
+            assert sum(subspace[names[row["what"]]] for subspace in moving) == row["canonical_positions"]
+    if all(store.has(s) for s in placing_subspaces(NINE)):
+        assert compare_rows(store, published.rows("placement_nine")) == 6
+    store.close()
 
 
 def test_raw_counts_of_nine(nine_store):

@@ -1,0 +1,75 @@
+"""A small share of `scripts/fuzz`, and that it notices what it looks for."""
+
+import json
+
+import fuzzing
+import pytest
+from conftest import ROOT
+from hypothesis import strategies as st
+
+from solver.errors import InputError
+
+RECORD = ROOT / "benchmarks" / "results" / "fuzz.jsonl"
+
+
+@pytest.mark.parametrize("name", ["positions", "moves", "turns", "convert", "tables", "server", "commands"])
+def test_a_share_of_the_examples(name, tmp_path):
+    every = fuzzing.targets(tmp_path)
+    assert len(every) == 7
+    n = 4 if name == "commands" else 60
+    tried, found = fuzzing.run_target(*every[name], n, number=0)
+    assert found is None and tried >= n
+
+
+def raises(error):
+    def target(example):
+        if example > 5:
+            raise error
+
+    return target
+
+
+@pytest.mark.parametrize(
+    "target, words",
+    [
+        (raises(ValueError("oh")), "ValueError: oh"),
+        (raises(RecursionError()), "RecursionError"),
+        (lambda example: fuzzing.refused(InputError("two\nlines")), "no single line"),
+        (lambda example: fuzzing.refused(InputError("x" * 2000)), "no single line"),
+        (lambda example: sum(range(4_000_000)), " s for "),
+    ],
+)
+def test_what_should_not_happen_is_found(target, words):
+    tried, found = fuzzing.run_target(st.integers(0, 100), target, 0.01, 50, number=0)
+    assert words in found and tried <= 50
+
+
+@pytest.mark.parametrize("broken, name", [("parse_position", "positions"), ("parse_moves", "moves")])
+def test_a_parser_that_fails_is_found(broken, name, tmp_path, monkeypatch):
+    honest = getattr(fuzzing, broken)
+
+    def careless(text, *rest, **options):
+        if "-" in text:
+            raise IndexError("string index out of range")
+        return honest(text, *rest, **options)
+
+    monkeypatch.setattr(fuzzing, broken, careless)
+    _, found = fuzzing.run_target(*fuzzing.targets(tmp_path)[name], 100, number=0)
+    assert found.startswith("IndexError")
+
+
+def test_a_command_without_a_reason_is_found(tmp_path, monkeypatch):
+    command = fuzzing.CommandLine(tmp_path)
+    for end in (SystemExit(3), SystemExit(77)):
+        monkeypatch.setattr(fuzzing, "main", lambda end=end: (_ for _ in ()).throw(end))
+        with pytest.raises(fuzzing.Finding, match="exit code"):
+            command((["info"], ["-V", "nine"], ""))
+
+
+def test_the_record_is_of_at_least_ten_minutes_and_found_nothing():
+    lines = [json.loads(line) for line in RECORD.read_text().splitlines()]
+    clean = [line for line in lines if not line["findings"]]
+    assert sum(line["seconds"] for line in clean) >= 600
+    for line in clean:
+        assert line["executions"] == sum(target["executions"] for target in line["targets"].values())
+        assert line["resident_mib"]["end"] < 1.1 * line["resident_mib"]["after_a_fifth"] + 20
