@@ -11,6 +11,7 @@ from .reindex import widened
 from .store import TableStore
 from .subspace import Subspace, moving_pairs, placing_subspaces, solved_together
 from .symmetry import orbits
+from .values import draw_code
 from .tally import fill_histograms
 
 _OUTCOMES = ("loss", "draw", "win")
@@ -33,10 +34,21 @@ def compare_tables(first: TableStore, second: TableStore, workers: Workers) -> I
 def _changes(first, second, subspace: Subspace, workers) -> dict:
     tables = [store.table(subspace) for store in (first, second)]
     width = max(table.width for table in tables)
-    a, b = (widened(table.read(workers.pool), width) for table in tables)
-    draw = 1 << (8 * width - 1)
-    changes = (np.sign(a.astype(np.int32) - draw) + 1) * 3 + np.sign(b.astype(np.int32) - draw) + 1
-    changes = (changes + 16 * (a != b)).astype(np.uint8)
+    before, after = (table.read(workers.pool) for table in tables)
+    draw = draw_code(width)
+    changes = np.empty(before.size, np.uint8)
+    n_rows, n_columns = tables[0].n_rows, tables[0].n_columns
+
+    def compare(start, stop):
+        part = slice(start * n_columns, stop * n_columns)
+        a, b = (widened(values[part], width) for values in (before, after))
+        codes = (a != b).view(np.uint8) << np.uint8(4)  # then 3 x outcome before + outcome after, in _OUTCOMES' order
+        for side, weight in ((a, 3), (b, 1)):
+            for reached in (side >= draw, side > draw):
+                codes += reached.view(np.uint8) * np.uint8(weight)
+        changes[part] = codes
+
+    workers.map_rows(compare, n_rows, n_columns)
     counts = _count_orbits(first.variant, subspace, changes, workers)
     found = {"positions": int(counts.sum()), "changed_outcome": 0, "changed_depth": 0}
     for i, before in enumerate(_OUTCOMES):
