@@ -1,7 +1,7 @@
 """scripts/record_checksums.py VARIANT [DATA]: writes data/checksums/VARIANT.csv from finished tables (for developers).
 
 One line a subspace: its name, its canonical positions, and the sha256 of its values as `morris` writes them.  Tests build
-the small ones and compare.
+the small ones and compare; `morris check` compares all that are in a data folder.
 """
 
 import csv
