@@ -18,7 +18,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from .jit import JIT_DISABLED, inlined
+from .jit import JIT_DISABLED, inlined, kernel
 
 
 def _byte_tables() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -148,7 +148,7 @@ def _compare_64(typingctx, flat, start, mask, bits):
     return types.int64(flat, types.int64, types.int64, types.int64), codegen
 
 
-@inlined
+@kernel
 def matches_twin(flat, start, mask, bits):
     found = np.int64(0)
     for i in range(min(64, len(flat) - start)):

@@ -13,12 +13,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .combinatorics import columns
+from .bits import deposit
+from .combinatorics import columns, patterns_with
 from .edges import (
-    column_steps, fill_column_map, fill_packed_lines, fill_points, lines, place_edges,
-    removal_edges, slide_edges,
+    column_steps, fill_bit_maps, fill_column_map, fill_packed_lines, fill_points, lines, moved_pattern,
+    place_edges, rank_of, removal_edges, slide_edges,
 )  # fmt: skip
 from .jit import Workers, inlined, kernel
+from .planes import fill_planes, list_with_mill, words_for
 from .subspace import Subspace
 from .symmetry import orbits
 from .values import DTYPES, LOST, draw_code, seen_by_mover
@@ -88,7 +90,45 @@ def _load_row(table, row, size, seen, values):
 
 
 @kernel
-def merge_column_removals(orb, sources, mills, may_break, cols, fewer, drop, draw, quiet, table, start, stop, out):
+def fill_row_removals(orb, sources, targets, edges, mills, cols, target_columns, draw, table, start, stop, out):
+    """Best removal of a row-side stone, for all slots of rows [start, stop) in which the column side has a mill; others stay.
+
+    edges: the legal removals; a row without any stays too.  table: values after the removal.
+    """
+    low_bits = np.empty(4096, np.int64)
+    high_bits = np.empty(4096, np.int64)
+    points = np.empty(32, np.int64)
+    packed = np.empty(32, np.int64)
+    size = cols.size
+    planes = np.empty((cols.n, words_for(size)), np.int64)
+    fill_planes(cols, planes)
+    scratch = np.empty((2, words_for(size)), np.int64)
+    listed = np.empty(size, np.uint32)
+    worst = np.empty(size, table.dtype)
+    full = (np.int64(1) << orb.n_points) - 1
+    for row in range(start, stop):
+        if edges.first[row] == edges.first[row + 1]:
+            continue
+        x = np.int64(sources[row])
+        n_free = fill_points(full ^ x, points)
+        n_mills = fill_packed_lines(mills, full ^ x, points, n_free, packed)
+        n = list_with_mill(planes, packed, n_mills, scratch, listed)
+        worst[:n] = 2 * draw - 1
+        for e in range(edges.first[row], edges.first[row + 1]):
+            target = np.int64(edges.target[e])
+            fill_bit_maps(
+                orb.images, np.int64(edges.symmetry[e]), x, np.int64(targets[target]), np.int64(0), cols.n, low_bits, high_bits
+            )
+            values = table[target * target_columns.size : (target + 1) * target_columns.size]
+            for i in range(n):
+                moved = moved_pattern(low_bits, high_bits, cols.n, np.int64(cols.patterns[listed[i]]))
+                worst[i] = min(worst[i], values[rank_of(target_columns, moved)])
+        for i in range(n):
+            out[row * size + listed[i]] = mover_value(np.int64(worst[i]), draw)
+
+
+@kernel
+def fill_column_removals(orb, sources, mills, may_break, cols, fewer, drop, draw, quiet, table, start, stop, out):
     """Best removal of a column-side stone, for rows in [start, stop) whose row side has a mill; others stay.
 
     may_break: whether a stone may be removed from a mill when all stand in mills; drop: see ColumnSteps; table:
@@ -96,10 +136,13 @@ def merge_column_removals(orb, sources, mills, may_break, cols, fewer, drop, dra
     """
     points = np.empty(32, np.int64)
     packed = np.empty(32, np.int64)
-    values = np.zeros(fewer.size + 1, table.dtype)
     full = (np.int64(1) << orb.n_points) - 1
     size = cols.size
     k = cols.k
+    planes = np.empty((cols.n, words_for(size)), np.int64)
+    fill_planes(cols, planes)
+    scratch = np.empty((2, words_for(size)), np.int64)
+    listed = np.empty(size, np.uint32)
     for row in range(start, stop):
         x = np.int64(sources[row])
         has_mill = False
@@ -107,37 +150,39 @@ def merge_column_removals(orb, sources, mills, may_break, cols, fewer, drop, dra
             has_mill |= x & mills[i] == mills[i]
         if not has_mill:
             continue
+        values = table[row * fewer.size : (row + 1) * fewer.size]
+        best = out[row * size : (row + 1) * size]
+        for c in range(size):  # as if no stone stood in a mill
+            worst = np.int64(2 * draw - 1)
+            for i in range(k):
+                worst = min(worst, np.int64(values[drop[c, i]]))
+            best[c] = mover_value(worst, draw)
         n_free = fill_points(full ^ x, points)
         n_mills = fill_packed_lines(mills, full ^ x, points, n_free, packed)
-        _load_row(table, row, fewer.size, draw, values)
-        best = out[row * size : (row + 1) * size]
-        for c in range(size):
+        for j in range(list_with_mill(planes, packed, n_mills, scratch, listed)):
+            c = np.int64(listed[j])
             pattern = np.int64(cols.patterns[c])
             in_mills = np.int64(0)
             for i in range(n_mills):
-                if pattern & packed[i] == packed[i]:
-                    in_mills |= packed[i]
-            value = best[c]
-            if in_mills == 0:
-                for i in range(k):
-                    value = max(value, values[drop[c, i]])
-            elif in_mills != pattern or may_break:
-                if in_mills == pattern:
-                    in_mills = np.int64(0)
+                in_mills |= packed[i] if pattern & packed[i] == packed[i] else 0
+            if in_mills != pattern:
+                worst = np.int64(2 * draw - 1)
                 rest = pattern
                 for i in range(k):
                     lowest = rest & -rest
                     rest ^= lowest
-                    if in_mills & lowest == 0:
-                        value = max(value, values[drop[c, i]])
-            elif len(quiet):
-                value = mover_value(np.int64(quiet[row * size + c]), draw)
-            best[c] = value
+                    worst = min(worst, np.int64(values[drop[c, i]]) if in_mills & lowest == 0 else 2 * draw - 1)
+                best[c] = mover_value(worst, draw)
+            elif not may_break:
+                best[c] = mover_value(np.int64(quiet[row * size + c]), draw) if len(quiet) else 0
 
 
 @kernel
-def merge_column_slides(orb, sources, others, reach, cols, swap_low, swap_high, table, start, stop, out):
-    """Slides of the column side that close a mill: out = max(out, table at the slot reached, unchanged)."""
+def merge_column_slides(orb, sources, others, reach, cols, idle, table, start, stop, out):
+    """Slides of the column side that close a mill: out = max(out, table at the slot reached, unchanged).
+
+    idle: uint32, the patterns of the stones that are neither moved nor in the mill: k - 3 on n - 4 points.
+    """
     points = np.empty(32, np.int64)
     tests = np.empty(8, np.int64)
     full = (np.int64(1) << orb.n_points) - 1
@@ -148,22 +193,19 @@ def merge_column_slides(orb, sources, others, reach, cols, swap_low, swap_high, 
         best = out[row * size : (row + 1) * size]
         reached = table[row * size : (row + 1) * size]
         for j in range(n_free):
-            for i in range(j):
-                if (reach[points[i]] >> points[j]) & 1 == 0:
+            for i in range(n_free):
+                if i == j or (reach[points[i]] >> points[j]) & 1 == 0:
                     continue
-                pair = j * (j - 1) // 2 + i
-                for direction in range(2):
-                    goal, origin = (points[j], points[i]) if direction == 0 else (points[i], points[j])
-                    n_tests = fill_closing_tests(others, goal, free ^ (np.int64(1) << origin), points, n_free, tests)
-                    if n_tests == 0:
-                        continue
-                    for s in range(swap_low.shape[1]):
-                        a = np.int64(swap_low[pair, s] if direction == 0 else swap_high[pair, s])
-                        b = np.int64(swap_high[pair, s] if direction == 0 else swap_low[pair, s])
-                        pattern = np.int64(cols.patterns[b])
-                        for t in range(n_tests):
-                            if pattern & tests[t] == tests[t]:
-                                best[a] = max(best[a], reached[b])
+                usable = free ^ (np.int64(1) << points[i])
+                n_tests = fill_closing_tests(others, points[j], usable, points, n_free, tests)
+                for t in range(n_tests):
+                    before = tests[t] | np.int64(1) << i
+                    after = tests[t] | np.int64(1) << j
+                    elsewhere = ((np.int64(1) << n_free) - 1) ^ (before | after)
+                    for s in range(len(idle)):
+                        pattern = deposit(np.int64(idle[s]), elsewhere)
+                        a = rank_of(cols, pattern | before)
+                        best[a] = max(best[a], reached[rank_of(cols, pattern | after)])
 
 
 @inlined
@@ -232,7 +274,7 @@ def capture_owed(variant, owed: Subspace, rows_own: bool, width: int, load, work
         kept = out[:0] if quiet is None else quiet
         mills, may_break = lines(variant.board).mills, variant.capture_in_mills == "any"
         workers.map_rows(
-            lambda a, b: merge_column_removals(
+            lambda a, b: fill_column_removals(
                 orb, sources, mills, may_break, cols, less, drop, draw, kept, table, a, b, out
             ),
             shape.n_rows, shape.n_columns,
@@ -240,11 +282,11 @@ def capture_owed(variant, owed: Subspace, rows_own: bool, width: int, load, work
         return out
     shape = shape_of(variant, owed.opponent, owed.own)
     out = np.zeros(shape.size, DTYPES[width])
-    edges = removal_edges(variant, owed.opponent)
+    edges, mills = removal_edges(variant, owed.opponent), lines(variant.board).mills
     here, there = columns(n - owed.opponent, owed.own), columns(n - owed.opponent + 1, owed.own)
     sources, targets = orb.rows(owed.opponent), orb.rows(owed.opponent - 1)
     workers.map_rows(
-        lambda a, b: merge_row_edges(orb, sources, targets, edges, 2, draw, here, there, table, a, b, out),
+        lambda a, b: fill_row_removals(orb, sources, targets, edges, mills, here, there, draw, table, a, b, out),
         shape.n_rows, shape.n_columns,
     )  # fmt: skip
     if quiet is not None:
@@ -327,13 +369,11 @@ def _merge_capturing_slides(variant, subspace, rows_own, shape, width, load, wor
         def merge(a, b):
             merge_row_edges(orb, sources, sources, edges, 1, 0, cols, cols, owed, a, b, out)
     else:
-        steps = column_steps(cols.n, cols.k)
         arrays = lines(variant.board)
         reach = arrays.anywhere if flying else arrays.neighbours
+        idle = patterns_with(cols.n - 4, cols.k - 3)
 
         def merge(a, b):
-            merge_column_slides(
-                orb, sources, arrays.others, reach, cols, steps.swap_low, steps.swap_high, owed, a, b, out
-            )
+            merge_column_slides(orb, sources, arrays.others, reach, cols, idle, owed, a, b, out)
 
     workers.map_rows(merge, shape.n_rows, shape.n_columns)

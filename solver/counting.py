@@ -1,4 +1,4 @@
-"""The state of a retrograde pass, and how it begins: every slot's count of quiet moves.
+"""The state of a retrograde pass, how it begins (every slot's count of quiet moves), and what is decided when.
 
 While a pass runs, a slot's value means
     above the draw      a win, final once the pass has reached its depth
@@ -10,15 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .bits import extract, lowest_bit, matches, prefetch
 from .combinatorics import Columns
 from .conversions import fill_closing_tests
 from .edges import RowEdges, fill_packed_lines, fill_points, stones_in_mills
 from .jit import inlined, kernel
+from .planes import DIGITS, add_to, fill_containing, fill_planes, words_for, write_sums
 from .symmetry import Orbits
 
 #: Added to the count of a slot where a capture draws: more than any number of quiet moves.
 NEVER_LOST = 128
-#: Columns that share one set of marks.
+#: Columns that share one set of marks: as many as `matches` compares.
 BLOCK = 64
 
 
@@ -68,34 +70,43 @@ def count_row_moves(ground, start, stop, values, counts):
     size = cols.size
     points = np.empty(32, np.int64)
     packed = np.empty(32, np.int64)
+    n_words = words_for(size)
+    planes = np.empty((cols.n, n_words), np.int64)
+    fill_planes(cols, planes)
+    movable = np.empty(n_words, np.int64)
+    digits = np.empty((DIGITS, n_words), np.int64)
+    eights = np.empty(8 * n_words, np.int64)
     full = (np.int64(1) << ground.orb.n_points) - 1
     for row in range(start, stop):
         free = full ^ np.int64(ground.masks[row])
-        n_free = fill_points(free, points)
-        here = counts[row * size : (row + 1) * size]
-        here[:] = 0
-        for i in range(n_free):
-            goal = np.int64(1) << points[i]
-            quiet = np.uint8(0)
-            closing = np.uint8(0)
-            for e in range(ground.edges.first[row], ground.edges.first[row + 1]):
-                if ground.edges.goal[e] == goal:
-                    if ground.edges.closes[e]:
-                        closing += np.uint8(1)
-                    else:
-                        quiet += np.uint8(1)
-            bit = np.uint32(1) << np.uint32(i)
-            if quiet:
-                for c in range(size):
-                    here[c] += quiet if cols.patterns[c] & bit == 0 else np.uint8(0)
-            if closing and ground.quiet_mills:
-                n_mills = fill_packed_lines(ground.mills, free, points, n_free, packed)
-                for c in range(size):
-                    pattern = np.int64(cols.patterns[c])
-                    if pattern & np.int64(bit) == 0 and _all_in_mills(packed, n_mills, pattern):
-                        here[c] += closing
-        for c in range(size):
-            here[c] += np.uint8(NEVER_LOST) if values[row * size + c] == ground.draw else np.uint8(0)
+        digits[:] = 0
+        n_digits = 0
+        n_quiet = 0
+        n_closing = 0
+        for e in range(ground.edges.first[row], ground.edges.first[row + 1]):
+            if ground.edges.closes[e]:
+                n_closing += 1
+                continue
+            taken = planes[lowest_bit(extract(ground.edges.goal[e], free))]
+            for w in range(n_words):
+                movable[w] = ~taken[w]
+            n_quiet += 1
+            if n_quiet >> n_digits and n_digits < DIGITS:
+                n_digits += 1
+            add_to(digits, n_digits, movable)
+        counted = counts[row * size : (row + 1) * size]
+        write_sums(digits, n_digits, eights, counted)
+        if n_closing and ground.quiet_mills:
+            n_free = fill_points(free, points)
+            n_mills = fill_packed_lines(ground.mills, free, points, n_free, packed)
+            for c in range(size):
+                pattern = np.int64(cols.patterns[c])
+                if not _all_in_mills(packed, n_mills, pattern):
+                    continue
+                for e in range(ground.edges.first[row], ground.edges.first[row + 1]):
+                    if ground.edges.closes[e] and pattern & extract(ground.edges.goal[e], free) == 0:
+                        counted[c] += np.uint8(1)
+        _raise_drawn(values[row * size : (row + 1) * size], ground.draw, counted)
 
 
 @inlined
@@ -114,35 +125,56 @@ def count_column_moves(ground, start, stop, values, counts):
     size = cols.size
     points = np.empty(32, np.int64)
     tests = np.empty(8, np.int64)
+    n_words = words_for(size)
+    planes = np.empty((cols.n, n_words), np.int64)
+    fill_planes(cols, planes)
+    movable = np.empty(n_words, np.int64)
+    either = np.empty(n_words, np.int64)
+    closing = np.empty(n_words, np.int64)
+    digits = np.empty((DIGITS, n_words), np.int64)
+    eights = np.empty(8 * n_words, np.int64)
     full = (np.int64(1) << ground.orb.n_points) - 1
     for row in range(start, stop):
         x = np.int64(ground.masks[row])
         free = full ^ x
         n_free = fill_points(free, points)
-        here = counts[row * size : (row + 1) * size]
-        here[:] = 0
         closing_is_quiet = ground.quiet_mills and stones_in_mills(ground.mills, x) == x
+        digits[:] = 0
+        n_digits = 0
+        n_pairs = 0
         for j in range(n_free):
-            for i in range(n_free):
-                if i == j or (ground.column_reach[points[i]] >> points[j]) & 1 == 0:
+            for i in range(j):
+                if (ground.column_reach[points[i]] >> points[j]) & 1 == 0:
                     continue
-                origin = np.uint32(1) << np.uint32(i)
-                both = origin | np.uint32(1) << np.uint32(j)
-                n_tests = 0
-                if not closing_is_quiet:
-                    usable = free ^ (np.int64(1) << points[i])
-                    n_tests = fill_closing_tests(ground.others, points[j], usable, points, n_free, tests)
-                # At most three mills meet in a point; a test with all bits never holds.
-                never = np.uint32(0xFFFFFFFF)
-                t0 = np.uint32(tests[0]) if n_tests > 0 else never
-                t1 = np.uint32(tests[1]) if n_tests > 1 else never
-                t2 = np.uint32(tests[2]) if n_tests > 2 else never
-                for c in range(size):
-                    p = cols.patterns[c]
-                    quiet = (p & both == origin) & (p & t0 != t0) & (p & t1 != t1) & (p & t2 != t2)
-                    here[c] += np.uint8(quiet)
-        for c in range(size):
-            here[c] += np.uint8(NEVER_LOST) if values[row * size + c] == ground.draw else np.uint8(0)
+                either[:] = 0  # of the two directions at most one is open in a column
+                for direction in range(2):
+                    goal, origin = (j, i) if direction == 0 else (i, j)
+                    there, here = planes[goal], planes[origin]
+                    for w in range(n_words):
+                        movable[w] = here[w] & ~there[w]
+                    if not closing_is_quiet:
+                        usable = free ^ (np.int64(1) << points[origin])
+                        n_tests = fill_closing_tests(ground.others, points[goal], usable, points, n_free, tests)
+                        for t in range(n_tests):
+                            fill_containing(planes, tests[t], closing)
+                            for w in range(n_words):
+                                movable[w] &= ~closing[w]
+                    for w in range(n_words):
+                        either[w] |= movable[w]
+                n_pairs += 1
+                if n_pairs >> n_digits and n_digits < DIGITS:
+                    n_digits += 1
+                add_to(digits, n_digits, either)
+        counted = counts[row * size : (row + 1) * size]
+        write_sums(digits, n_digits, eights, counted)
+        _raise_drawn(values[row * size : (row + 1) * size], ground.draw, counted)
+
+
+@inlined
+def _raise_drawn(values, draw, counts):
+    drawn = values.dtype.type(draw)
+    for c in range(len(counts)):
+        counts[c] += np.uint8(NEVER_LOST) if values[c] == drawn else np.uint8(0)
 
 
 @kernel
@@ -169,3 +201,46 @@ def enter(side, row, depth, column):
     """Books a slot as decided at a depth."""
     side.at_depth[depth, row] += 1
     side.marks[row, column // BLOCK] |= np.int64(1) << (depth % 64)
+
+
+@inlined
+def fill_decided(side, row, size, depth, code, found):
+    """Writes the columns of a row that are decided at ``depth`` (value ``code``); returns how many.
+
+    found: scratch, as long as a row and its blocks.
+    """
+    n_blocks = side.marks.shape[1]
+    marks = side.marks.reshape(-1)
+    bit = np.int64(1) << (depth % 64)
+    is_win = depth % 2 == 1
+    begin = row * size
+    m = 0  # the marked blocks stand at the end of ``found``, which the columns do not reach before they are read
+    for first in range(0, n_blocks, 64):
+        marked = matches(marks, row * n_blocks + first, bit, bit)
+        if first + 64 > n_blocks:
+            marked &= (np.int64(1) << (n_blocks - first)) - 1
+        while marked:
+            i = lowest_bit(marked)
+            marked ^= np.int64(1) << i
+            c = (first + i) * BLOCK
+            prefetch(side.values, begin + c)
+            prefetch(side.values, begin + c + BLOCK - 1)
+            if not is_win:
+                prefetch(side.counts, begin + c)
+                prefetch(side.counts, begin + c + BLOCK - 1)
+            found[size + m] = c
+            m += 1
+    n = 0
+    for j in range(m):
+        c = np.int64(found[size + j])
+        hits = matches(side.values, begin + c, -1, code)
+        if hits and not is_win:
+            hits &= matches(side.counts, begin + c, -1, 0)
+        if c + BLOCK > size:
+            hits &= (np.int64(1) << (size - c)) - 1
+        while hits:
+            i = lowest_bit(hits)
+            hits ^= np.int64(1) << i
+            found[n] = c + i
+            n += 1
+    return n

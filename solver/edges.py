@@ -4,7 +4,7 @@ A turn of the *row side* changes the row: it moves, adds or removes one of its s
 canonicalised by some symmetry.  Which row it leads to, and whether it closes a mill, depends on the row
 alone; what it does to the column is a permutation of bits, written out by ``fill_column_map``.
 A turn of the *column side* stays in its row; on columns it is an exchange of two bits, a new bit or a bit
-less, the same in every row, and comes from small tables (``ColumnSteps``).
+less, the same in every row; the last two come from small tables (``ColumnSteps``).
 """
 
 from functools import lru_cache
@@ -58,14 +58,10 @@ class RowEdges(NamedTuple):
 class ColumnSteps(NamedTuple):
     """Changes of one stone of the column side, as columns; k stones on n free points.
 
-    swap_low, swap_high: uint32[n(n-1)/2, C(n-2, k-1)]: for bits i < j, at row j(j-1)/2 + i, the columns with
-    bit i and not j, and beside them the same with j and not i.
     place_from, place_to: uint32[n, C(n-1, k)]: columns without bit i, and the (n, k + 1) columns with it.
     drop: uint32[C(n, k), k]: the (n, k - 1) columns without the first, second, ... bit.
     """
 
-    swap_low: np.ndarray
-    swap_high: np.ndarray
     place_from: np.ndarray
     place_to: np.ndarray
     drop: np.ndarray
@@ -175,15 +171,6 @@ def column_steps(n: int, k: int) -> ColumnSteps:
     def rank(patterns, cols):
         return (cols.low[patterns & 4095] + cols.high[patterns >> 12]).astype(np.uint32)
 
-    swap_low = np.zeros((n * (n - 1) // 2, comb(n - 2, k - 1) if k and n > 1 else 0), np.uint32)
-    swap_high = np.zeros_like(swap_low)
-    if swap_low.size:
-        base = patterns_with(n - 2, k - 1).astype(np.int64)
-        for j in range(n):
-            for i in range(j):
-                spread = insert(insert(base, i), j)
-                swap_low[j * (j - 1) // 2 + i] = rank(spread | 1 << i, here)
-                swap_high[j * (j - 1) // 2 + i] = rank(spread | 1 << j, here)
     place_from = np.zeros((n, comb(n - 1, k) if n else 0), np.uint32)
     place_to = np.zeros_like(place_from)
     if place_from.size:
@@ -200,7 +187,7 @@ def column_steps(n: int, k: int) -> ColumnSteps:
             lowest = rest & -rest
             drop[:, i] = rank(here.patterns.astype(np.int64) ^ lowest, fewer)
             rest ^= lowest
-    return ColumnSteps(swap_low, swap_high, place_from, place_to, drop)
+    return ColumnSteps(place_from, place_to, drop)
 
 
 @inlined
@@ -238,15 +225,13 @@ def fill_packed_lines(mills, free, points, n_free, packed):
 
 
 @inlined
-def fill_column_map(images, symmetry, source, target, goal, source_columns, target_columns, low_bits, high_bits, out):
-    """Writes for each column of a source row the column it becomes in the target row.
+def fill_bit_maps(images, symmetry, source, target, goal, n, low_bits, high_bits):
+    """Writes where each bit of a pattern of ``n`` free points goes; `moved_pattern` reads it.
 
-    source, target: int64, canonical masks of the row side before and after; goal: int64, the point mask
-    that the row side newly occupies (columns with a stone there become ``target_columns.size``), or 0;
-    low_bits: int64[4096], high_bits: int64[2^12], scratch; out: uint32[source_columns.size].
+    source, target: int64, canonical masks of the row side before and after; goal: int64, the point mask that the row
+    side newly occupies (a pattern with a stone there gets INVALID_BIT), or 0; low_bits, high_bits: int64[2^12].
     """
     full = (np.int64(1) << (images.shape[1] * 8)) - 1
-    n = source_columns.n
     half = n // 2
     low_bits[0] = 0
     high_bits[0] = 0
@@ -272,10 +257,25 @@ def fill_column_map(images, symmetry, source, target, goal, source_columns, targ
                     high_bits[size + i] = high_bits[i] | moved
             bit += 1
         p += 1
-    low_mask = (np.int64(1) << half) - 1
+
+
+@inlined
+def moved_pattern(low_bits, high_bits, n, pattern):
+    """The pattern that a pattern (int64) of ``n`` free points becomes."""
+    half = n // 2
+    return low_bits[pattern & ((np.int64(1) << half) - 1)] | high_bits[pattern >> half]
+
+
+@inlined
+def fill_column_map(images, symmetry, source, target, goal, source_columns, target_columns, low_bits, high_bits, out):
+    """Writes for each column of a source row the column it becomes in the target row.
+
+    As `fill_bit_maps`; columns with a stone at the goal become ``target_columns.size``; out: uint32[columns].
+    """
+    n = source_columns.n
+    fill_bit_maps(images, symmetry, source, target, goal, n, low_bits, high_bits)
     for c in range(source_columns.size):
-        pattern = np.int64(source_columns.patterns[c])
-        moved = low_bits[pattern & low_mask] | high_bits[pattern >> half]
+        moved = moved_pattern(low_bits, high_bits, n, np.int64(source_columns.patterns[c]))
         rank = rank_of(target_columns, moved & (INVALID_BIT - 1))
         out[c] = target_columns.size if moved & INVALID_BIT else rank
 

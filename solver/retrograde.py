@@ -13,11 +13,11 @@ exactly the inverse of the forward moves, also where a row has symmetries of its
 
 import numpy as np
 
-from .bits import deposit, extract, lowest_bit, matches, prefetch
+from .bits import deposit, extract, lowest_bit, prefetch
 from .combinatorics import columns
 from .conversions import conversion_values, shape_of
 from .counting import (
-    BLOCK, Ground, Side, count_column_moves, count_row_moves, depth_of, enter, tally_decided,
+    BLOCK, Ground, Side, count_column_moves, count_row_moves, depth_of, enter, fill_decided, tally_decided,
 )  # fmt: skip
 from .edges import fill_packed_lines, fill_points, lines, rank_of, slide_edges, stones_in_mills
 from .errors import DepthOverflowError, MorrisError
@@ -31,6 +31,8 @@ from .variant import Variant
 FRONTIER_LIMIT = 1 << 26
 #: Predecessors of a row that are listed, and their lines asked for, before they are looked at.
 BATCH = 1024
+#: No row has more edges: as many as stones times free points, of 32 at most.
+MOST_EDGES = 16 * 16
 #: Pairs of points that fit a machine word, so that all moves along them are found with one exclusive or.
 WORD = 62
 
@@ -41,49 +43,6 @@ def frontier_limit(slots: int) -> int:
     How many there will be depends on the values; a sixteenth is little beside the tables and still few parts.
     """
     return min(FRONTIER_LIMIT, max(1 << 20, slots // 16))
-
-
-@inlined
-def _fill_decided(side, row, size, depth, code, found):
-    """Writes the columns of a row that are decided at ``depth`` (value ``code``); returns how many.
-
-    found: scratch, as long as a row and its blocks.
-    """
-    n_blocks = side.marks.shape[1]
-    marks = side.marks.reshape(-1)
-    bit = np.int64(1) << (depth % 64)
-    is_win = depth % 2 == 1
-    begin = row * size
-    m = 0  # the marked blocks stand at the end of ``found``, which the columns do not reach before they are read
-    for first in range(0, n_blocks, 64):
-        marked = matches(marks, row * n_blocks + first, bit, bit)
-        if first + 64 > n_blocks:
-            marked &= (np.int64(1) << (n_blocks - first)) - 1
-        while marked:
-            i = lowest_bit(marked)
-            marked ^= np.int64(1) << i
-            c = (first + i) * BLOCK
-            prefetch(side.values, begin + c)
-            prefetch(side.values, begin + c + BLOCK - 1)
-            if not is_win:
-                prefetch(side.counts, begin + c)
-                prefetch(side.counts, begin + c + BLOCK - 1)
-            found[size + m] = c
-            m += 1
-    n = 0
-    for j in range(m):
-        c = np.int64(found[size + j])
-        hits = matches(side.values, begin + c, -1, code)
-        if hits and not is_win:
-            hits &= matches(side.counts, begin + c, -1, 0)
-        if c + BLOCK > size:
-            hits &= (np.int64(1) << (size - c)) - 1
-        while hits:
-            i = lowest_bit(hits)
-            hits ^= np.int64(1) << i
-            found[n] = c + i
-            n += 1
-    return n
 
 
 @kernel
@@ -103,7 +62,7 @@ def fill_frontier(ground, start, stop, side, depth, code, first, base, stones):
         free = full ^ np.int64(ground.masks[row])
         at = first[row] - base
         booked = first[row + 1] - first[row]
-        n = _fill_decided(side, row, cols.size, depth, code, found)
+        n = fill_decided(side, row, cols.size, depth, code, found)
         miscounted += n != booked
         for i in range(booked):
             stones[at + i] = deposit(np.int64(cols.patterns[found[i]]), free) if i < n else 0
@@ -167,21 +126,27 @@ def propagate_row_moves(ground, start, stop, side, depth, first, row_from, row_t
     cols = ground.cols
     edges = ground.edges
     size = cols.size
+    busy = np.empty(MOST_EDGES, np.int64)
     reached = np.empty(size + BATCH, np.uint32)
     changed = np.empty(size + BATCH, np.uint32)
     before = np.empty(size + BATCH, np.uint16)
     full = (np.int64(1) << ground.orb.n_points) - 1
     for row in range(start, stop):
         free = full ^ np.int64(ground.masks[row])
-        n = 0
+        n_busy = 0
         for e in range(edges.first[row], edges.first[row + 1]):
             target = np.int64(edges.target[e])
+            if target < row_from or target >= row_to or (edges.closes[e] and not ground.quiet_mills):
+                continue
+            prefetch(stones, first[target] - base)
+            busy[n_busy] = e
+            n_busy += first[target] != first[target + 1]
+        n = 0
+        for b in range(n_busy):
+            e = busy[b]
+            target = np.int64(edges.target[e])
             closes = edges.closes[e] != 0
-            if target < row_from or target >= row_to or (closes and not ground.quiet_mills):
-                continue
             begin, end = first[target] - base, first[target + 1] - base
-            if begin == end:
-                continue
             back = ground.orb.inverse[edges.symmetry[e]]
             origin = edges.origin[e]
             for i in range(begin, end):
@@ -230,14 +195,16 @@ def propagate_column_moves(ground, start, stop, decided, depth, code, side):
         for j in range(n_free):
             touching[j] = 0
         for j in range(n_free):
-            for i in range(j):
-                if (ground.column_reach[points[i]] >> points[j]) & 1:
-                    pairs[n_pairs] = np.int64(1) << i | np.int64(1) << j
-                    if n_pairs < WORD:
-                        touching[i] |= np.int64(1) << n_pairs
-                        touching[j] |= np.int64(1) << n_pairs
-                    n_pairs += 1
-        n_found = _fill_decided(decided, row, size, depth, code, found)
+            rest = extract(ground.column_reach[points[j]] & free, free) & ((np.int64(1) << j) - 1)
+            while rest:
+                i = lowest_bit(rest)
+                rest &= rest - 1
+                pairs[n_pairs] = np.int64(1) << i | np.int64(1) << j
+                if n_pairs < WORD:
+                    touching[i] |= np.int64(1) << n_pairs
+                    touching[j] |= np.int64(1) << n_pairs
+                n_pairs += 1
+        n_found = fill_decided(decided, row, size, depth, code, found)
         miscounted += n_found != np.int64(decided.at_depth[depth, row])
         n = 0
         for f in range(n_found):
@@ -279,9 +246,11 @@ def propagate_column_moves(ground, start, stop, decided, depth, code, side):
 @kernel
 def settle_draws(start, stop, size, draw, side):
     """Turns all slots that were never decided into draws."""
-    for slot in range(start * size, stop * size):
-        value = side.values[slot]
-        side.values[slot] = draw if value < draw and side.counts[slot] else value
+    values = side.values[start * size : stop * size]
+    counts = side.counts[start * size : stop * size]
+    drawn = values.dtype.type(draw)
+    for i in range(len(values)):
+        values[i] = drawn if (values[i] < drawn) & (counts[i] != 0) else values[i]
 
 
 def solve_together(variant: Variant, subspace: Subspace, width: int, load, workers: Workers, progress=None) -> dict:
@@ -350,20 +319,20 @@ def settle(variant, first: Subspace, width: int, row_values, column_values, work
         if any(on_rows(lambda a, b, side=side: tally_decided(a, b, shape.n_columns, draw, side))):
             raise DepthOverflowError(f"a capture in {first.name} is deeper than {width} byte(s) hold")
     report(0.3)
-    decided = depth = 0
-    while any(side.at_depth[depth:].any() for side in (rows, cols)):
+    decided = 0
+    for depth in range(MOST_DEPTHS[width]):
         row_count, column_count = (side.at_depth[depth].sum(dtype=np.int64) for side in (rows, cols))
-        if row_count or column_count:
-            if depth > min(max_depth(width) + 1, MOST_DEPTHS[width] - 2):
-                raise DepthOverflowError(f"{first.name} has depths beyond what {width} byte(s) hold")
-            code = code_of_depth(depth, width)
-            if row_count:
-                _check_counts(on_rows(lambda a, b: propagate_column_moves(ground, a, b, rows, depth, code, cols)))
-            if column_count:
-                _carry_frontier(ground, rows, cols, depth, code, on_rows)
-            decided += row_count + column_count
-            report(0.3 + 0.7 * float(decided) / (2 * shape.size))
-        depth += 1
+        if not row_count and not column_count:
+            continue
+        if depth > min(max_depth(width) + 1, MOST_DEPTHS[width] - 2):
+            raise DepthOverflowError(f"{first.name} has depths beyond what {width} byte(s) hold")
+        code = code_of_depth(depth, width)
+        if row_count:
+            _check_counts(on_rows(lambda a, b: propagate_column_moves(ground, a, b, rows, depth, code, cols)))
+        if column_count:
+            _carry_frontier(ground, rows, cols, depth, code, on_rows)
+        decided += row_count + column_count
+        report(0.3 + 0.7 * float(decided) / (2 * shape.size))
     for side in (rows, cols):
         on_rows(lambda a, b, side=side: settle_draws(a, b, shape.n_columns, draw, side))
     report(1.0)

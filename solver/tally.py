@@ -20,24 +20,37 @@ def fill_histograms(orb, masks, stabilisers, cols, values, start, stop, orbit_co
     full = (np.int64(1) << orb.n_points) - 1
     n_symmetries = orb.images.shape[0]
     size = cols.size
+    keeping = np.empty(n_symmetries, np.int64)
+    # Rows that only the identity keeps, in two halves: neighbours are often equal, and a counter waits for itself.
+    upper = np.zeros_like(orbit_counts)
+    lower = np.zeros_like(orbit_counts)
     for row in range(start, stop):
         kept = np.int64(stabilisers[row])
         begin = row * size
         if kept == 1:
-            for c in range(size):
-                orbit_counts[values[begin + c]] += 1
-                raw_counts[values[begin + c]] += n_symmetries
+            half = size // 2
+            for c in range(half):
+                upper[values[begin + c]] += 1
+                lower[values[begin + half + c]] += 1
+            if size % 2:
+                upper[values[begin + size - 1]] += 1
             continue
         x = np.int64(masks[row])
+        n_keeping = 0
+        for g in range(1, n_symmetries):
+            keeping[n_keeping] = g
+            n_keeping += image_of(orb.images, g, x) == x
         for c in range(size):
             value = values[begin + c]
             raw_counts[value] += n_symmetries // kept
             y = deposit(np.int64(cols.patterns[c]), full ^ x)
             smallest = True
-            for g in range(1, n_symmetries):
-                if image_of(orb.images, g, x) == x and image_of(orb.images, g, y) < y:
-                    smallest = False
+            for i in range(n_keeping):
+                smallest &= image_of(orb.images, keeping[i], y) >= y
             orbit_counts[value] += smallest
+    for value in range(len(orbit_counts)):
+        orbit_counts[value] += upper[value] + lower[value]
+        raw_counts[value] += (upper[value] + lower[value]) * n_symmetries
 
 
 def histograms(variant: Variant, subspace: Subspace, values: np.ndarray, workers: Workers) -> tuple[np.ndarray, np.ndarray]:

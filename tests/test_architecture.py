@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parent.parent / "solver"
 FLOORS = """
     errors jit bits values metric
     board variant subspace position moves notation
-    combinatorics indexing symmetry edges reindex tally
+    combinatorics indexing symmetry edges planes reindex tally
     header store
     conversions counting retrograde to_mill verify
     build planning recheck compare schedule tasks cluster
