@@ -185,7 +185,7 @@ def plan_lines(plan: BuildPlan) -> list[str]:
         "Memory is that of the largest file, by bytes a slot: depths beyond 252 plies need two, with outcomes",
         "only where the next capture is so far. Outcomes alone do not lower it: a pass needs a value and a counter of",
         "every slot either way. Its time was measured with depths.",
-        *["Depths to a mill take two passes, their bits a slot are those of the other depths."] * plan.metric.to_mill,
+        *["Depths to a mill take two passes; their bits a slot are taken to be those of the other depths."] * plan.metric.to_mill,
         f"Disk is {rates.depth_bits:g} bits a slot with depths and {rates.outcome_bits:g} with outcomes alone, "
         "as in the standard game.",
     ]
