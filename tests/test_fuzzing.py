@@ -44,8 +44,8 @@ def test_what_should_not_happen_is_found(target, words):
     assert words in found and tried <= 50
 
 
-@pytest.mark.parametrize("broken, name", [("parse_position", "positions"), ("parse_moves", "moves")])
-def test_a_parser_that_fails_is_found(broken, name, tmp_path, monkeypatch):
+@pytest.mark.parametrize("broken, target", [("parse_position", fuzzing.read_position), ("parse_moves", fuzzing.read_moves)])
+def test_a_parser_that_fails_is_found(broken, target, monkeypatch):
     honest = getattr(fuzzing, broken)
 
     def careless(text, *rest, **options):
@@ -54,11 +54,13 @@ def test_a_parser_that_fails_is_found(broken, name, tmp_path, monkeypatch):
         return honest(text, *rest, **options)
 
     monkeypatch.setattr(fuzzing, broken, careless)
-    _, found = fuzzing.run_target(*fuzzing.targets(tmp_path)[name], 100, number=0)
+    written = st.tuples(fuzzing.anything_written(), fuzzing.variants)
+    _, found = fuzzing.run_target(written, target, fuzzing.MOST_SECONDS, 100, number=0)
     assert found.startswith("IndexError")
 
 
 def test_a_command_without_a_reason_is_found(tmp_path, monkeypatch):
+    monkeypatch.setattr(fuzzing.CommandLine, "is_warm", True)
     command = fuzzing.CommandLine(tmp_path)
     for end in (SystemExit(3), SystemExit(77)):
         monkeypatch.setattr(fuzzing, "main", lambda end=end: (_ for _ in ()).throw(end))

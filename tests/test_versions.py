@@ -4,6 +4,7 @@ import subprocess
 import sys
 import tomllib
 from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 
 import pytest
 from conftest import ROOT
@@ -13,7 +14,10 @@ from conftest import ROOT
 def versions(monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "scripts"))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    return SourceFileLoader("versions", str(ROOT / "scripts" / "versions")).load_module()
+    loader = SourceFileLoader("versions", str(ROOT / "scripts" / "versions"))
+    module = module_from_spec(spec_from_loader("versions", loader))
+    loader.exec_module(module)
+    return module
 
 
 def test_every_dependency_has_its_floor(versions):
