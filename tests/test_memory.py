@@ -90,7 +90,7 @@ def test_a_size_that_is_refused_is_enough_as_it_is_told(tmp_path):
 
 def test_depths_that_need_more_memory_than_allowed_stop_the_build(tmp_path, monkeypatch):
     three = get_variant("three")
-    monkeypatch.setattr(build_module, "memory_needed", lambda variant, file, width=1, before=None: width << 30)
+    monkeypatch.setattr(build_module, "memory_needed", lambda variant, file, width=1, *rest, **more: width << 30)
 
     def too_deep(variant, file, width, *rest):
         raise DepthOverflowError("too deep")
