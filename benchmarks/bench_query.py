@@ -16,10 +16,11 @@ from solver.combinatorics import columns
 from solver.errors import InputError
 from solver.notation import parse_position
 from solver.position import Position, format_own_form
-from solver.query import OUTCOMES, TableSet
+from solver.query import TableSet
 from solver.subspace import solved_together
 from solver.symmetry import orbits
 from solver.values import decode
+from solver.worth import OUTCOMES
 
 from .answers import published_rows
 from .bench_index import fill_slots, random_positions

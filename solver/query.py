@@ -28,7 +28,7 @@ from .subspace import Subspace
 from .values import Outcome
 from .variant import Variant, get_variant
 from .worth import (
-    LOST, OUTCOMES, UNKNOWN, Answers, LineStep, RankedTurn, Value, all_unknown, as_numbers, best_of, could_equal,
+    LOST, UNKNOWN, Answers, LineStep, RankedTurn, Value, all_unknown, as_numbers, best_of, could_equal,
     rank_turns,
 )  # fmt: skip
 

@@ -34,7 +34,7 @@ from solver.errors import InputError, MorrisError, TableError
 from solver.header import HEADER_SIZE, file_digest, make_header
 from solver.moves import format_turn, legal_turns, parse_turn, play
 from solver.notation import format_mfen, format_moves, format_sanmill, parse_moves, parse_position
-from solver.position import Position, check_position, format_own_form, start
+from solver.position import check_position, format_own_form, start
 from solver.server import CODES, make_app
 from solver.service import Service
 from solver.store import SHIPPED_TABLES, TableFile

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -303,18 +302,6 @@ def test_blocks_do_not_tear_lines(monkeypatch, tmp_path):
         with open(file, "rb") as stream:
             lines = [line for block in asking._blocks(stream) for line in block]
         assert lines == (text[:-1] if text.endswith(b"\n") else text).split(b"\n") if text else lines == []
-
-
-def test_batch_is_fast(small_tables):
-    """50,000 positions a second with the tables cached, in processor time; the best of a few tries."""
-    with open_tables(small_tables) as tables:
-        lines = [json.dumps({"position": format_own_form(p, NINE)}).encode() for p in random_positions(NINE, 4000, 8, 32)]
-        batch, seconds = asking._Batch(tables, with_moves=False), []
-        for _ in range(4):
-            started = time.process_time()
-            batch.answers(lines)
-            seconds.append(time.process_time() - started)
-        assert len(lines) / min(seconds) > 50_000
 
 
 def test_own_forms_is_format_own_form():

@@ -4,23 +4,23 @@ import doctest
 import random
 import shutil
 import threading
-import time
 
 import numpy as np
 import published
 import pytest
 
 from solver import query, render
+from solver.annotate import annotate, first_losing_ply
 from solver.errors import InputError, MissingTableError, TableError
 from solver.metric import OUTCOME
 from solver.moves import Turn, format_turn, legal_turns, play, turn_image
 from solver.notation import parse_moves
 from solver.position import Position, format_own_form, image, parse_own_form, start
-from solver.annotate import annotate, first_losing_ply
-from solver.query import LOST, OUTCOMES, UNKNOWN, Value, open_tables
+from solver.query import LOST, UNKNOWN, Value, open_tables
 from solver.subspace import moving_pairs, placing_subspaces, solved_together
 from solver.values import Outcome
 from solver.variant import get_variant
+from solver.worth import OUTCOMES
 
 NINE, SIX = get_variant("nine"), get_variant("six")
 DRAW = Value(Outcome.DRAW)
@@ -351,26 +351,6 @@ def test_threads_share_a_table_set(small_tables):
         for thread in threads:
             thread.join()
     assert len(results) == 6 and all(found == list(enumerate(expected)) for found in results.values())
-
-
-def test_probes_are_fast(small_tables):
-    """Under 0.1 ms with the chunk in memory, under 5 ms without; the best of some tries, for a machine that is busy."""
-    positions = random_positions(NINE, 60, 8, 23)
-    with open_tables(small_tables) as tables:
-        for position in positions:
-            tables.probe(position)
-
-        def seconds(position):
-            started = time.perf_counter()
-            tables.probe(position)
-            return time.perf_counter() - started
-
-        assert min(seconds(p) for _ in range(5) for p in positions) < 1e-4
-        cold = []
-        for position in positions:
-            tables._cache.clear()
-            cold.append(seconds(position))
-        assert sorted(cold)[len(cold) // 4] < 5e-3
 
 
 # ---------------------------------------------------------------- games
