@@ -145,9 +145,11 @@ VARIANTS: dict[str, Variant] = {variant.name: variant for variant in _ALL}
 #: What is known of the empty board, by name of the variant.
 KNOWN = {
     "nine": "draw (Gasser 1996); proved here, and by complete tables",
+    "nine-nofly": "draw, proved here from the complete moving phase",
+    "nine-strict": "draw, proved here from the complete moving phase",
     "lasker": "draw (Stahlhacke 2003); not computed here",
     "morabaraba": "win for the first player in 49 plies (Gévay and Danner 2014)",
-    "ten": "draw (Gévay and Danner 2014)",
+    "ten": "draw (Gévay and Danner 2014); proved here from the complete moving phase",
     "eleven": "win for the first player (Gévay and Danner 2014)",
     "six": "draw, by complete tables",
     "six-fly": "draw, by complete tables",
