@@ -44,10 +44,10 @@ def peak_of(folder, *arguments):
     ids=["nine", "six"],
 )
 def test_a_small_build_keeps_to_its_estimate(tmp_path, variant, files, arguments):
-    """Here the program itself takes nearly all of it; a compilation on the way takes some MiB more."""
+    """Here the program itself takes nearly all of it: more or less with other libraries, and with a compilation on the way."""
     needed = estimate(get_variant(variant), files, 1).memory
     peak = peak_of(tmp_path, "-V", variant, "-j", "1", *arguments)
-    assert needed / 1.15 <= peak <= needed, f"{peak / 2**20:.0f} MiB of {needed / 2**20:.0f}"
+    assert needed / 1.5 <= peak <= needed, f"{peak / 2**20:.0f} MiB of {needed / 2**20:.0f}"
 
 
 @needs_proc
