@@ -6,7 +6,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from conftest import build_tables, tables_of
+from conftest import build_tables, contents, tables_of
 
 from solver import build as build_module
 from solver.build import (
@@ -25,10 +25,6 @@ SMALL = SIX.with_overrides(stones=4)
 
 def file_names(folder):
     return sorted(path.name for path in folder.iterdir() if path.name != ".lock")
-
-
-def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.glob("*.h5")}
 
 
 # ---------------------------------------------------------------- plan

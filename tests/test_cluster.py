@@ -6,7 +6,7 @@ import sys
 from functools import partial
 
 import pytest
-from conftest import build_tables
+from conftest import build_tables, contents
 
 from solver import cluster
 from solver.build import Progress, all_targets, build_lock, moving_targets, plan
@@ -20,10 +20,6 @@ from solver.variant import get_variant
 NINE, SIX, THREE = map(get_variant, ("nine", "six", "three"))
 SMALL = SIX.with_overrides(stones=4)
 STRICT = SMALL.with_overrides(capture_in_mills="none")
-
-
-def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.glob("*.h5")}
 
 
 def others(folder):

@@ -1,10 +1,10 @@
-"""The same bytes with any number of workers, in every run, with and without the processor's bit instructions."""
+"""The same tables with any number of workers, in every run, with and without the processor's bit instructions."""
 
 import csv
 import hashlib
 
 import pytest
-from conftest import ROOT, build_tables, tables_of
+from conftest import ROOT, build_tables, contents, tables_of
 
 from solver import jit
 from solver.build import all_targets, moving_targets
@@ -14,18 +14,14 @@ from solver.variant import get_variant
 NINE, SIX = get_variant("nine"), get_variant("six")
 
 
-def file_hashes(folder):
-    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*.h5"))}
-
-
 @pytest.mark.parametrize("jobs", [1, 2, 4])
 def test_any_number_of_workers(tmp_path, small_tables, monkeypatch, jobs):
     monkeypatch.setattr(jit, "MIN_SLICE_SLOTS", 2000)  # many slices, also of small tables
     build_tables(tmp_path, NINE, moving_targets(NINE, 7), jobs)
     build_tables(tmp_path, SIX, all_targets(SIX), jobs)
-    expected = file_hashes(small_tables / "nine")
-    assert file_hashes(tmp_path / "nine") == {name: expected[name] for name in ("3-3.h5", "4-3.h5")}
-    assert file_hashes(tmp_path / "six") == file_hashes(small_tables / "six")
+    expected = contents(small_tables / "nine")
+    assert contents(tmp_path / "nine") == {name: expected[name] for name in ("3-3.h5", "4-3.h5")}
+    assert contents(tmp_path / "six") == contents(small_tables / "six")
 
 
 @pytest.mark.parametrize("name", ["nine", "six"])
@@ -71,16 +67,16 @@ for name, targets in (("nine", lambda v: moving_targets(v, 7)), ("three", all_ta
 def test_without_compiled_code(run_python, tmp_path):
     run_python(BUILD, tmp_path / "plain", "three", NUMBA_DISABLE_JIT="1")
     build_tables(tmp_path / "compiled", get_variant("three"), all_targets(get_variant("three")))
-    assert file_hashes(tmp_path / "plain" / "three") == file_hashes(tmp_path / "compiled" / "three")
-    assert len(file_hashes(tmp_path / "plain" / "three")) == 7
+    assert contents(tmp_path / "plain" / "three") == contents(tmp_path / "compiled" / "three")
+    assert len(contents(tmp_path / "plain" / "three")) == 7
 
 
 def test_without_bit_instructions(run_python, tmp_path, small_tables):
     # Kernels compiled with the instructions must not be taken from the cache, so this run has one of its own.
     cache = jit.CACHE_FOLDER.parent / "without-instructions"
     run_python(BUILD, tmp_path, "nine", MORRIS_NO_PEXT="1", MORRIS_CACHE=str(cache))
-    expected = file_hashes(small_tables / "nine")
-    assert file_hashes(tmp_path / "nine") == {name: expected[name] for name in ("3-3.h5", "4-3.h5")}
+    expected = contents(small_tables / "nine")
+    assert contents(tmp_path / "nine") == {name: expected[name] for name in ("3-3.h5", "4-3.h5")}
 
 
 def test_kernels_without_bit_instructions_have_a_cache_of_their_own(run_python):

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from conftest import build_tables
+from conftest import build_tables, contents
 
 from solver import tasks
 from solver.build import all_targets, plan
@@ -19,10 +19,6 @@ from solver.variant import get_variant
 THREE = get_variant("three")
 SMALL = get_variant("six").with_overrides(stones=4)
 STRICT = SMALL.with_overrides(capture_in_mills="none")
-
-
-def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.glob("*.h5")}
 
 
 def test_a_share_does_its_rows_and_all_rows_of_other_tables():
