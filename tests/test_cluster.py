@@ -126,7 +126,7 @@ def test_finished_files_are_kept(two_workers, tmp_path, small_tables):
 
 def test_what_a_cluster_refuses(two_workers, tmp_path, monkeypatch):
     build = partial(build_on_cluster, THREE, tmp_path, all_targets(THREE), two_workers.scheduler_address)
-    with pytest.raises(ResourceError, match="0.2 GiB of memory are needed where no worker is allowed more than 0.1 GiB"):
+    with pytest.raises(ResourceError, match="0.3 GiB of memory are needed where no worker is allowed more than 0.1 GiB"):
         build(memory=100 << 20)
     with build_lock(tmp_path / "three"), pytest.raises(ResourceError, match=f"process {os.getpid()}"):
         build()
