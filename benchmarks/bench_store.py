@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from solver.jit import Workers
-from solver.store import TableStore, table_path, write_tables
+from solver.store import TableStore, table_path
 from solver.subspace import solved_together
+from solver.tablefile import write_tables
 
 from .measuring import BenchmarkError, Measurement, Setting, timed
 

@@ -146,7 +146,7 @@ def machine() -> dict:
         "caches": _caches(),
         "system": f"{platform.system()} {platform.release()} {platform.machine()}",
         "python": platform.python_version(),
-        **{name: version(name) for name in ("numpy", "numba", "llvmlite", "h5py", "isal")},
+        **{name: version(name) for name in ("numpy", "numba", "llvmlite", "h5py", "deflate")},
         "hdf5": h5py.version.hdf5_version,
         "morris": solver.__version__,
         "source": source_hash(),

@@ -25,11 +25,12 @@ from .jit import Workers
 from .metric import DTW, Metric
 from .reindex import exchanged, widened
 from .retrograde import MOST_DEPTHS, frontier_limit, solve_together
-from .store import UNFINISHED, TableStore, require_writable, table_folder, write_tables
+from .store import TableStore, require_writable, table_folder
 from .subspace import (
     Subspace, count_canonical, dependencies, moving_pairs, placing_subspaces, solved_together,
 )  # fmt: skip
 from .symmetry import orbits
+from .tablefile import UNFINISHED, write_tables
 from .tally import histograms
 from .to_mill import solve_to_mill
 from .values import DTYPES

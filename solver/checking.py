@@ -11,8 +11,9 @@ from pathlib import Path
 from .errors import TableError
 from .header import check_file
 from .metric import Metric
-from .store import TableFile, TableStore
+from .store import TableStore
 from .subspace import Subspace, solved_together
+from .tablefile import TableFile
 from .variant import Variant
 
 RECORDS = Path(__file__).parent.parent / "data" / "checksums"

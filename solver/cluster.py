@@ -23,8 +23,9 @@ from .build import Progress, build_lock, estimate, existing_parent, memory_neede
 from .errors import InputError, ResourceError
 from .metric import DTW, Metric
 from .schedule import Task, chains_behind, choose_cuts, task_graph
-from .store import UNFINISHED, require_writable, table_folder
+from .store import require_writable, table_folder
 from .subspace import Subspace, count_canonical, solved_together
+from .tablefile import UNFINISHED
 from .tasks import MEMORY, Job, greet, memory_limit, solve_file, solve_rows
 from .variant import Variant
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .bits import extract
+from .bits import extract, matches
 from .combinatorics import columns
 from .jit import Workers, inlined, kernel
 from .subspace import Subspace
@@ -25,16 +25,16 @@ NOT_LOADED = 2
 class Leaves(NamedTuple):
     """One bit per slot of the moving tables with White to move: does the holder hold?
 
-    bits: uint8[...], all tables after each other; offset: int64[stones + 1, stones + 1], first bit of the table with so
-    many white and black stones, -1 where it has not been loaded; low, high, size: the rank tables of `Columns` by
-    [free points, stones]; masks, first: the canonical masks, see `Orbits`.
+    words: int64[...], sets of columns, every row from a word of its own on, all tables after each other; offset:
+    int64[stones + 1, stones + 1], first word of the table with so many white and black stones, -1 where it has not been
+    loaded; low, high: the rank tables of `Columns`, row_words: words of a row, both by [free points, stones].
     """
 
-    bits: np.ndarray
+    words: np.ndarray
     offset: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    size: np.ndarray
+    row_words: np.ndarray
 
 
 @inlined
@@ -60,26 +60,28 @@ def probe_leaf(orb, leaves, white, black):
     pattern = extract(image_of(orb.images, g, column_mask), free)
     n = orb.n_points - max(n_white, n_black)
     rank = np.int64(leaves.low[pattern & 4095]) + np.int64(leaves.high[n, k, pattern >> 12])
-    bit = offset + row * leaves.size[n, k] + rank
-    return np.int64((leaves.bits[bit >> 3] >> np.uint8(bit & 7)) & 1)
+    word = leaves.words[offset + row * leaves.row_words[n, k] + (rank >> 6)]
+    return (word >> (rank & 63)) & 1
 
 
 @kernel
-def pack_holds(values, draw, holder, offset, start, stop, bits):
-    """bits of the slots in bytes [start, stop): does the holder hold in that value, White being to move."""
-    for byte in range(start, stop):
-        packed = np.uint8(0)
-        for i in range(min(8, len(values) - 8 * byte)):
-            value = values[8 * byte + i]
-            holds = value >= draw if holder == 0 else value <= draw
-            packed |= np.uint8(holds) << np.uint8(i)
-        bits[offset + byte] = packed
+def pack_holds(values, n_columns, draw, white, black):
+    """white, black: int64[rows, words], by row the columns whose value (White to move) is at least a draw for that side."""
+    least = 2 * draw - 1
+    for row in range(white.shape[0]):
+        for word in range(white.shape[1]):
+            start = row * n_columns + 64 * word
+            left = n_columns - 64 * word
+            within = np.int64(-1) if left >= 64 else (np.int64(1) << left) - 1
+            no_loss = matches(values, start, draw, draw)
+            white[row, word] = no_loss & within
+            black[row, word] = (~no_loss | matches(values, start, least, draw)) & within
 
 
 class LeafStore:
     """The bits of the moving tables for both questions, loaded table by table when a search first needs one.
 
-    leaves: for each holder (0 White, 1 Black) a `Leaves`; both share their layout, so a table is read once for both.
+    leaves: for each holder (0 White, 1 Black) a `Leaves`; both share their layout, and a table is read once for both.
     """
 
     def __init__(self, variant: Variant, store, workers: Workers):
@@ -89,18 +91,20 @@ class LeafStore:
         self._lock = threading.Lock()
         self._used = 0
         n, stones = variant.board.n_points, variant.stones
-        sizes = np.zeros((n + 1, stones + 1), np.int64)
+        row_words = np.zeros((n + 1, stones + 1), np.int64)
         high = np.zeros((n + 1, stones + 1, 1 << max(0, n - MIN_STONES - 12)), np.int64)
         total = 0
         for a in range(MIN_STONES, stones + 1):
             for b in range(MIN_STONES, a + 1):
                 cols = columns(n - a, b)
-                sizes[n - a, b] = cols.size
+                row_words[n - a, b] = -(-cols.size // 64)
                 high[n - a, b, : len(cols.high)] = cols.high
-                total += (len(orbits(variant.board).rows(a)) * cols.size // 8 + 1) * (1 if a == b else 2)
+                total += len(orbits(variant.board).rows(a)) * row_words[n - a, b] * (1 if a == b else 2)
         offset = np.full((stones + 1, stones + 1), -1, np.int64)
         # Memory that is never written is never taken: only tables that get loaded count.
-        self.leaves = tuple(Leaves(np.empty(total, np.uint8), offset, columns(n, 3).low, high, sizes) for _ in range(2))
+        self.leaves = tuple(
+            Leaves(np.empty(total, np.int64), offset, columns(n, 3).low, high, row_words) for _ in range(2)
+        )
 
     def load(self, n_white: int, n_black: int) -> None:
         """Loads the table with so many stones and White to move, unless it is there."""
@@ -109,16 +113,17 @@ class LeafStore:
             if offsets[n_white, n_black] >= 0:
                 return
             started = time.monotonic()
-            subspace = Subspace(n_white, n_black)
-            table = self.store.table(subspace)
-            values = table.read(self.workers.pool)
-            offset, n_bytes = self._used, -(-len(values) // 8)
-            for holder, leaves in enumerate(self.leaves):
-                self.workers.map_rows(
-                    lambda a, b, h=holder, bits=leaves.bits: pack_holds(values, draw_code(table.width), h, offset, a, b, bits),
-                    n_bytes, 8,
-                )  # fmt: skip
-            self._used += n_bytes
-            offsets[n_white, n_black] = 8 * offset
-            self.subspaces.append(subspace.name)
+            table = self.store.table(Subspace(n_white, n_black))
+            shape = table.n_rows, -(-table.n_columns // 64)
+            end = self._used + shape[0] * shape[1]
+            white, black = (leaves.words[self._used : end].reshape(shape) for leaves in self.leaves)
+
+            def pack(first_row: int, values: np.ndarray) -> None:
+                rows = slice(first_row, first_row + len(values) // table.n_columns)
+                pack_holds(values, table.n_columns, draw_code(table.width), white[rows], black[rows])
+
+            table.for_each_part(pack, self.workers.pool)
+            offsets[n_white, n_black] = self._used
+            self._used = end
+            self.subspaces.append(table.subspace.name)
             self.seconds += time.monotonic() - started

@@ -24,9 +24,10 @@ from .errors import InputError, ResourceError
 from .jit import Workers
 from .metric import DTW, Metric
 from .schedule import table_shape
-from .store import TableFile, table_path, write_tables
+from .store import table_path
 from .subspace import Subspace, dependencies, parse_subspace
 from .symmetry import orbits
+from .tablefile import TableFile, write_tables
 from .tally import histograms
 from .values import draw_code, max_depth
 from .variant import Variant

@@ -26,8 +26,9 @@ from solver.jit import Workers
 from solver.metric import DTW, OUTCOME
 from solver.reindex import exchanged
 from solver.retrograde import solve_together
-from solver.store import TableStore, table_path, write_tables
+from solver.store import TableStore, table_path
 from solver.subspace import dependencies, solved_together
+from solver.tablefile import write_tables
 from solver.tally import histograms
 from solver.values import DTYPES, decode
 from solver.variant import get_variant

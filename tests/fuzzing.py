@@ -37,7 +37,8 @@ from solver.notation import format_mfen, format_moves, format_sanmill, parse_mov
 from solver.position import check_position, format_own_form, start
 from solver.server import CODES, make_app
 from solver.service import Service
-from solver.store import SHIPPED_TABLES, TableFile
+from solver.store import SHIPPED_TABLES
+from solver.tablefile import TableFile
 from solver.variant import VARIANTS, get_variant
 
 #: Seconds of processor time that one example may take; a command may search, so it has more.

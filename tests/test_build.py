@@ -14,8 +14,9 @@ from solver.build import (
 )  # fmt: skip
 from solver.errors import DepthOverflowError, InputError, MorrisError, ResourceError
 from solver.header import HEADER_SIZE, check_file
-from solver.store import UNFINISHED, TableStore
+from solver.store import TableStore
 from solver.subspace import Subspace, count_canonical, dependencies, moving_pairs, parse_subspace, placing_subspaces, solved_together, start_subspace
+from solver.tablefile import UNFINISHED
 from solver.values import DTYPES, code_of_depth, decode
 from solver.variant import VARIANTS, get_variant
 

@@ -23,8 +23,9 @@ from solver.jit import JIT_DISABLED
 from solver.moves import legal_turns, play
 from solver.position import Position, format_own_form, parse_own_form, start
 from solver.search import BUCKET, Proof, Prover
-from solver.store import TableStore, write_tables
+from solver.store import TableStore
 from solver.subspace import solved_together
+from solver.tablefile import write_tables
 from solver.values import draw_code
 from solver.variant import get_variant
 
@@ -127,7 +128,7 @@ def position_of(key, hands, variant=SIX):
 
 
 def levels(path):
-    with h5py.File(path) as file:
+    with h5py.File(path, "r", locking=False) as file:
         return [(side, level) for side in file for level in file[side]]
 
 
@@ -155,7 +156,7 @@ def test_decided_positions_pass_as_wins(check, certify, tmp_path, outcome, text)
     path, position = tmp_path / "decided.h5", parse_own_form(text, SIX)
     assert certify(path, SIX, position).white_outcome == outcome
     winner = "White" if outcome == "win" else "Black"
-    with h5py.File(path) as file:
+    with h5py.File(path, "r", locking=False) as file:
         assert {side: group.attrs["claim"] for side, group in file.items()} == {winner.lower(): "win"}
     code, words = check(path)
     assert code == 0 and words.endswith(f" of six is a win for {winner}.")
@@ -190,7 +191,7 @@ def test_half_a_certificate_proves_half(check, tampered):
 
 
 def test_every_entry_is_a_legal_turn_to_the_solver_too(six):
-    with h5py.File(six) as file:
+    with h5py.File(six, "r", locking=False) as file:
         for side, level in levels(six):
             entries = file[side][level]
             positions, turns = entries["positions"][()], entries["turns"][()]
@@ -270,7 +271,7 @@ def wrong_turns(position, turn):
 def test_one_turn_changed_to_an_illegal_one(check, tampered, six, new_digest):
     seen = set()
     for side, level in [("white", "12"), ("black", "01")]:
-        with h5py.File(six) as file:
+        with h5py.File(six, "r", locking=False) as file:
             positions, turns = (file[side][level][name][()] for name in ("positions", "turns"))
         for i in {0, int(np.argmax(turns))}:  # the largest code removes a stone, where any does
             position = position_of(positions[i], int(level))
@@ -289,7 +290,7 @@ def test_one_turn_changed_to_a_worse_one(check, tampered, six, tables, workers):
     prover = Prover(SIX, TableStore(tables, SIX), workers, 1 << 22)
     rng, n_changed = np.random.default_rng(2), 0
     for side, level in levels(six):
-        with h5py.File(six) as file:
+        with h5py.File(six, "r", locking=False) as file:
             positions, turns = (file[side][level][name][()] for name in ("positions", "turns"))
         question = prover.questions[0 if side == "white" else 1]
         for i in rng.integers(0, len(positions), 4).tolist():
@@ -309,7 +310,7 @@ def test_one_turn_changed_to_a_worse_one(check, tampered, six, tables, workers):
 
 def test_any_changed_turn_is_seen_by_the_digest(check, tampered, six):
     """At the end of the placing another turn may do as well, and only the digest tells."""
-    with h5py.File(six) as file:
+    with h5py.File(six, "r", locking=False) as file:
         turns = file["black/01/turns"][()]
         positions = file["black/01/positions"][()]
     for i in range(0, len(turns), 700):

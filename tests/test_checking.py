@@ -17,8 +17,9 @@ from solver.checking import RECORDS, check_tables, recorded_checksums
 from solver.errors import MissingTableError, TableError
 from solver.header import HEADER_SIZE
 from solver.stats import game_files
-from solver.store import TableFile, TableStore, write_tables
+from solver.store import TableStore
 from solver.subspace import Subspace, count_canonical, parse_subspace, solved_together
+from solver.tablefile import TableFile, write_tables
 from solver.variant import get_variant
 
 NINE, SIX = get_variant("nine"), get_variant("six")
@@ -40,7 +41,7 @@ FOUND = (
 def chunk_places(path):
     """Where in a file the chunks of values stand, as [(first byte, byte behind, subspace, number)]."""
     places = []
-    with h5py.File(path) as file:
+    with h5py.File(path, "r", locking=False) as file:
         for name in file.attrs["subspaces"].split():
             values = file[name]["values"]
             for i in range(values.id.get_num_chunks()):

@@ -10,9 +10,10 @@ from solver.errors import InputError
 from solver.indexing import Indexer
 from solver.jit import Workers
 from solver.reindex import widened
-from solver.store import TableStore, table_path, write_tables
+from solver.store import TableStore, table_path
 from solver.subspace import Subspace, moving_pairs, solved_together
 from solver.symmetry import orbits
+from solver.tablefile import write_tables
 from solver.tally import histograms
 from solver.values import decode
 from solver.variant import get_variant

@@ -9,8 +9,9 @@ from solver.build import Builder, all_targets, moving_targets
 from solver.errors import DepthOverflowError, MorrisError
 from solver.metric import OUTCOME, outcome_codes
 from solver.recheck import verify_file
-from solver.store import TableFile, TableStore, table_path, write_tables
+from solver.store import TableStore, table_path
 from solver.subspace import Subspace
+from solver.tablefile import TableFile, write_tables
 from solver.values import LOST, draw_code, top_code
 from solver.variant import get_variant
 from solver.verify import recomputer, verify_subspace

@@ -13,8 +13,9 @@ import pytest
 from conftest import contents
 
 from solver.header import check_file
-from solver.store import UNFINISHED, TableStore
+from solver.store import TableStore
 from solver.stats import game_files
+from solver.tablefile import UNFINISHED
 from solver.variant import get_variant
 
 ROOT = Path(__file__).parent.parent

@@ -324,8 +324,8 @@ def test_leaves_of_outcomes_are_those_of_depths(small_tables, outcome_tables, wo
     used = stores[0]._used
     assert used == stores[1]._used > 1000
     for holder in (0, 1):
-        bits = [leaves.leaves[holder].bits[:used] for leaves in stores]
-        assert np.array_equal(*bits) and 0 < np.unpackbits(bits[0]).mean() < 1
+        bits = [leaves.leaves[holder].words[:used] for leaves in stores]
+        assert np.array_equal(*bits) and 0 < np.unpackbits(bits[0].view(np.uint8)).mean() < 1
     with pytest.raises(MissingTableError):
         LeafStore(six, TableStore(outcome_tables, six), workers).load(3, 3)
     for store in (deep, alone):

@@ -12,9 +12,10 @@ from solver.build import Builder, moving_targets
 from solver.errors import InputError, MorrisError
 from solver.metric import Metric, outcome_codes
 from solver.recheck import verify_file
-from solver.store import TableFile, TableStore, table_path, write_tables
+from solver.store import TableStore, table_path
 from solver.subspace import Subspace
 from solver.symmetry import orbits
+from solver.tablefile import TableFile, write_tables
 from solver.values import draw_code
 from solver.variant import get_variant
 

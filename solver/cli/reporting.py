@@ -235,7 +235,7 @@ def compare(first, second, form, jobs, data, metric) -> None:
 
 
 #: Packages whose versions matter; the last ones are optional.
-_PACKAGES = ("numpy", "numba", "llvmlite", "h5py", "isal", "click", "tqdm", "starlette", "uvicorn", "matplotlib", "distributed")
+_PACKAGES = ("numpy", "numba", "llvmlite", "h5py", "deflate", "click", "tqdm", "starlette", "uvicorn", "matplotlib", "distributed")
 
 
 @click.command()

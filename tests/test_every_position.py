@@ -1,0 +1,112 @@
+"""Tables, search and quick twin on every position of small games: six's board, and the standard board with few stones."""
+
+import numpy as np
+import pytest
+from conftest import build_tables, twin_rules
+from mask_twin import MaskTwin, deposited, next_pattern
+from numba import njit
+
+from solver.build import all_targets
+from solver.jit import JIT_DISABLED
+from solver.search import HOLDS, MOST_TURNS, STOPPED, Prover, search
+from solver.store import TableStore
+from solver.variant import get_variant
+
+pytestmark = pytest.mark.skipif(JIT_DISABLED, reason="looks at millions of positions")
+
+NINE, SIX = get_variant("nine"), get_variant("six")
+GAMES = [
+    SIX.with_overrides(stones=5),
+    NINE.with_overrides(stones=3),
+    *(pytest.param(variant, marks=pytest.mark.slow) for variant in (
+        SIX, get_variant("six-fly"), *(NINE.with_overrides(stones=n) for n in (4, 5, 6))
+    )),
+]  # fmt: skip
+
+
+@njit(nogil=True)
+def count_other_answers(question, leaves, table, history, control, stack, twin, smallest, subspace, holder):
+    """How many positions of a placing subspace get another answer from the search than the table gives."""
+    own, opponent, own_hand, opponent_hand = subspace
+    are_own = own > opponent or (own == opponent and own_hand >= opponent_hand)
+    k, n_free = (opponent, twin.n_points - own) if are_own else (own, twin.n_points - opponent)
+    white_moves = own_hand == opponent_hand
+    white_hand, black_hand = (own_hand, opponent_hand) if white_moves else (opponent_hand, own_hand)
+    slot = twin.offsets[own, opponent, own_hand, opponent_hand]
+    others = 0
+    for x in smallest:
+        pattern = (1 << k) - 1
+        for _ in range(twin.binomials[n_free, k]):
+            y = deposited(pattern, ~x, twin.n_points)
+            white, black = (x, y) if are_own == white_moves else (y, x)
+            liking = twin.values[slot] - 128 if white_moves else 128 - twin.values[slot]
+            expected = liking >= 0 if holder == 0 else liking <= 0
+            answer = search(
+                question,
+                leaves,
+                table,
+                history,
+                control,
+                stack,
+                white,
+                black,
+                white_hand,
+                black_hand,
+                white_moves,
+                holder,
+            )
+            if answer == STOPPED or (answer == HOLDS) != expected:
+                others += 1
+            pattern = next_pattern(pattern)
+            slot += 1
+    return others
+
+
+def other_answers(question, twin):
+    """By placing subspace, how many positions the search values in another way; the last placements come first.
+
+    In that order each position finds the answers of its successors.
+    """
+    stack, found = np.empty((3, 2 * question.variant.stones + 1, MOST_TURNS), np.int64), {}
+    for subspace in sorted(twin.subspaces(), key=lambda s: s[2] + s[3]):
+        if subspace[2] or subspace[3]:
+            stones = max(subspace[:2])
+            found[subspace] = count_other_answers(
+                question.game, question.leaves, question.table, question.history, question.control, stack,
+                twin.game, twin.smallest[stones, : twin.n_rows[stones]], subspace, question.holder,
+            )  # fmt: skip
+    return found
+
+
+@pytest.mark.parametrize("variant", GAMES, ids=lambda variant: variant.name)
+def test_tables_search_and_twin_agree_everywhere(variant, tmp_path, workers):
+    build_tables(tmp_path, variant, all_targets(variant), workers.jobs)
+    twin = MaskTwin(twin_rules(variant), tmp_path / variant.name)
+    assert (0, 0, variant.stones, variant.stones) in twin.subspaces()
+    wrong = {subspace: found for subspace in twin.subspaces() if (found := twin.wrong_slots(subspace))[0]}
+    assert wrong == {}
+
+    prover = Prover(variant, TableStore(tmp_path, variant), workers, 1 << 30)
+    for own, opponent, own_hand, opponent_hand in twin.subspaces():
+        if not own_hand and not opponent_hand:
+            prover.leaf_store.load(own, opponent)
+
+    answers = list(workers.pool.map(lambda question: other_answers(question, twin), prover.questions))
+    assert all(n == 0 for found in answers for n in found.values()), answers
+    n_slots, n_placing = (sum(map(twin.n_slots, some)) for some in (twin.subspaces(), answers[0]))
+    print(f"{variant.name}: {n_slots:,} slots, {n_placing:,} of them with stones in hand and searched for both sides")
+    assert n_placing > 1000
+
+
+def test_a_planted_value_is_seen_by_twin_and_search(tmp_path, workers):
+    variant = SIX.with_overrides(stones=3)
+    build_tables(tmp_path, variant, all_targets(variant))
+    twin = MaskTwin(twin_rules(variant), tmp_path / variant.name)
+    subspace = (2, 2, 1, 1)
+    slot = twin.game.offsets[subspace] + 5
+    twin.game.values[slot] = 1 if twin.game.values[slot] != 1 else 254
+    assert twin.wrong_slots(subspace)[0] == 1 and twin.wrong_slots((3, 3, 0, 0)) == (0, [0, 0])
+    prover = Prover(variant, TableStore(tmp_path, variant), workers, 1 << 20)
+    prover.leaf_store.load(3, 3)
+    found = [other_answers(question, twin) for question in prover.questions]
+    assert found[0][subspace] + found[1][subspace] >= 1
