@@ -78,6 +78,10 @@ def pack_holds(values, n_columns, draw, white, black):
             black[row, word] = (~no_loss | matches(values, start, least, draw)) & within
 
 
+class LoadingStoppedError(Exception):
+    """The search that needed a table was stopped before all of it was read."""
+
+
 class LeafStore:
     """The bits of the moving tables for both questions, loaded table by table when a search first needs one.
 
@@ -106,8 +110,11 @@ class LeafStore:
             Leaves(np.empty(total, np.int64), offset, columns(n, 3).low, high, row_words) for _ in range(2)
         )
 
-    def load(self, n_white: int, n_black: int) -> None:
-        """Loads the table with so many stones and White to move, unless it is there."""
+    def load(self, n_white: int, n_black: int, stopped=lambda: False) -> None:
+        """Loads the table with so many stones and White to move, unless it is there.
+
+        Raises `LoadingStoppedError` soon after ``stopped()`` turns true; the table then counts as not loaded.
+        """
         with self._lock:
             offsets = self.leaves[0].offset
             if offsets[n_white, n_black] >= 0:
@@ -119,6 +126,8 @@ class LeafStore:
             white, black = (leaves.words[self._used : end].reshape(shape) for leaves in self.leaves)
 
             def pack(first_row: int, values: np.ndarray) -> None:
+                if stopped():
+                    raise LoadingStoppedError
                 rows = slice(first_row, first_row + len(values) // table.n_columns)
                 pack_holds(values, table.n_columns, draw_code(table.width), white[rows], black[rows])
 

@@ -12,6 +12,7 @@ is one machine word that holds its key in full.
 
 import time
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ from .bits import lowest_bit
 from .edges import lines, stones_in_mills
 from .errors import InputError
 from .jit import Workers, inlined, kernel
-from .leaves import NOT_LOADED, Leaves, LeafStore, bit_count, probe_leaf
+from .leaves import NOT_LOADED, Leaves, LeafStore, LoadingStoppedError, bit_count, probe_leaf
 from .symmetry import Orbits, image_of, orbits
 from .values import Outcome
 from .variant import MIN_STONES, Variant
@@ -255,9 +256,10 @@ class Question:
         self.control[STOP] = 1
 
     def load_missing(self) -> None:
-        """Loads the table that stopped the kernel."""
-        self.leaf_store.load(int(self.control[MISSING]) >> 8, int(self.control[MISSING]) & 255)
-        self.control[MISSING] = 0
+        """Loads the table that stopped the kernel, unless `stop` is called meanwhile."""
+        missing, self.control[MISSING] = int(self.control[MISSING]), 0
+        with suppress(LoadingStoppedError):
+            self.leaf_store.load(missing >> 8, missing & 255, stopped=lambda: self.control[STOP])
 
     def answer(self, position) -> bool | None:
         """Whether the holder holds the position; None where `stop` was called first."""

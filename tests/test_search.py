@@ -18,7 +18,7 @@ from solver.errors import InputError, MissingTableError
 from solver.jit import JIT_DISABLED
 from solver.leaves import LeafStore
 from solver.position import Position, start
-from solver.search import BUCKET, Prover, canonical_key
+from solver.search import BUCKET, MISSING, STOP, Prover, canonical_key
 from solver.store import TableStore
 from solver.subspace import placing_subspaces
 from solver.symmetry import orbits
@@ -330,3 +330,14 @@ def test_leaves_of_outcomes_are_those_of_depths(small_tables, outcome_tables, wo
         LeafStore(six, TableStore(outcome_tables, six), workers).load(3, 3)
     for store in (deep, alone):
         store.close()
+
+
+def test_loading_ends_when_the_search_is_stopped(small_tables, workers):
+    six = get_variant("six")
+    question = Prover(six, TableStore(small_tables, six), workers, TABLE_BYTES).questions[0]
+    offset = question.leaves.offset
+    for stopped, loaded in ((True, False), (False, True)):
+        question.control[MISSING], question.control[STOP] = 4 << 8 | 5, stopped
+        question.load_missing()
+        assert (offset[4, 5] >= 0) == loaded and question.control[MISSING] == 0
+    assert question.leaf_store.subspaces == ["4-5"]
