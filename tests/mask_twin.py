@@ -51,11 +51,16 @@ def _compiled(function):
 
 @_compiled
 def _count(mask):
-    n = 0
-    while mask:
-        mask &= mask - 1
-        n += 1
-    return n
+    mask = mask - (mask >> 1 & 0x555555)
+    mask = (mask & 0x333333) + (mask >> 2 & 0x333333)
+    mask = mask + (mask >> 4) & 0x0F0F0F
+    return mask + (mask >> 8) + (mask >> 16) & 31
+
+
+@_compiled
+def _lowest(mask):
+    """The number of the lowest point in a mask."""
+    return _count((mask & -mask) - 1)
 
 
 @_compiled
@@ -98,16 +103,15 @@ def _value(game, own, opponent, own_hand, opponent_hand):
         else (opponent, own, n_own)
     )
     g = game.symmetry_of[x]
-    free = ~_image(game.images, g, x)
+    full = (1 << game.n_points) - 1
+    free = full & ~_image(game.images, g, x)
     y = _image(game.images, g, y)
-    column, i, n = 0, 0, 0
-    for p in range(game.n_points):
-        if free >> p & 1:
-            if y >> p & 1:
-                n += 1
-                column += game.binomials[i, n]
-            i += 1
-    return game.values[offset + game.row_of[x] * game.binomials[i, k] + column]
+    column, n = 0, 0
+    while y:
+        n += 1
+        column += game.binomials[_count(free & (y & -y) - 1), n]
+        y &= y - 1
+    return game.values[offset + game.row_of[x] * game.binomials[_count(free), k] + column]
 
 
 @_compiled
@@ -130,35 +134,32 @@ def _best(game, own, opponent, own_hand, opponent_hand):
     flies = not own_hand and _count(own) <= game.fly_at
     best = LOST
     removable = 0
-    for p in range(game.n_points):
-        if opponent >> p & 1 and not _is_in_mill(game.others, opponent, p):
-            removable |= 1 << p
+    stones = opponent
+    while stones:
+        if not _is_in_mill(game.others, opponent, _lowest(stones)):
+            removable |= stones & -stones
+        stones &= stones - 1
     if not removable and game.may_break:
         removable = opponent
-    for origin in range(-1, game.n_points):
-        if (origin < 0) != (own_hand > 0):
-            continue
-        if origin >= 0 and not own >> origin & 1:
-            continue
-        lifted = own if origin < 0 else own & ~(1 << origin)
-        targets = empty if origin < 0 or flies else empty & game.neighbours[origin]
-        hand = own_hand - 1 if origin < 0 else own_hand
-        for p in range(game.n_points):
-            if not targets >> p & 1:
-                continue
-            after = lifted | 1 << p
-            if removable and _is_in_mill(game.others, after, p):
-                for q in range(game.n_points):
-                    if removable >> q & 1:
-                        child = _value(game, opponent & ~(1 << q), after, opponent_hand, hand)
-                        if child < 0:
-                            return MISSING
-                        best = max(best, game.one_ply_on[child])
-            else:
-                child = _value(game, opponent, after, opponent_hand, hand)
+    origins = 0 if own_hand else own
+    while True:
+        lifted = origins & -origins
+        targets = empty if own_hand or flies else empty & game.neighbours[_lowest(origins)]
+        while targets:
+            after = own ^ lifted | targets & -targets
+            taken = removable if _is_in_mill(game.others, after, _lowest(targets)) else 0
+            targets &= targets - 1
+            while True:  # once with each stone that may be taken, or with none
+                child = _value(game, opponent & ~(taken & -taken), after, opponent_hand, own_hand - (own_hand > 0))
                 if child < 0:
                     return MISSING
                 best = max(best, game.one_ply_on[child])
+                taken &= taken - 1
+                if taken <= 0:
+                    break
+        origins &= origins - 1
+        if origins <= 0:
+            break
     return best
 
 
