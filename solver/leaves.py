@@ -127,7 +127,7 @@ class LeafStore:
 
             def pack(first_row: int, values: np.ndarray) -> None:
                 if stopped():
-                    raise LoadingStoppedError
+                    raise LoadingStoppedError  # nobody else packs on then, so the next table may have these words
                 rows = slice(first_row, first_row + len(values) // table.n_columns)
                 pack_holds(values, table.n_columns, draw_code(table.width), white[rows], black[rows])
 

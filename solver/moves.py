@@ -246,7 +246,7 @@ def _step_problem(turn: Turn, variant: Variant, position: Position) -> str | Non
     if (turn.origin, turn.target) not in _steps(variant, position):
         reason = f"{names[turn.origin]} and {names[turn.target]} are not adjacent"
         if variant.fly_at:
-            reason += f", and only a side with exactly {variant.fly_at} stones and none in hand flies"
+            reason += f", and only a side with at most {variant.fly_at} stones and none in hand flies"
         return reason
     return None
 

@@ -5,9 +5,9 @@ a draw, and does Black?  In such a search one side (the *holder*) looks for one 
 breaks it.  At the end of the placing stands a probe of a moving-phase table, of which only one bit a slot is kept in
 memory: does the holder hold.
 
-The transposition table keeps canonical positions only, each with the answer that was proved for it; whose question it
-is, and therefore which bound the entry is, belongs to the table as a whole.  Kernels share it without locks: an entry
-is one machine word that holds its key in full.
+The transposition table keeps canonical positions only, each with the answer that was proved for it, as one word that holds
+the position in full.  Each question has a table of its own, which only one kernel at a time uses; whose question it
+is, and therefore which bound the entry is, belongs to the table as a whole.
 """
 
 import time

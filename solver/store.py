@@ -26,7 +26,8 @@ def table_path(data: Path, variant: Variant, subspace: Subspace, metric: Metric 
 
 
 class TableStore:
-    """The finished tables of one variant in a data folder, opened on demand; at most ``max_open`` files at once.
+    """The finished tables of one variant in a data folder, opened on demand; of more than ``max_open``
+    files the first opened are let go.
 
     Where a table is not in the folder, the one that comes with morris is taken (small games only), unless
     ``with_shipped`` is false.  With ``or_outcomes`` a table of outcomes stands in where one of ``metric`` is missing;

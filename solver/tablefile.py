@@ -6,7 +6,7 @@ whole rows and compressed with deflate, HDF5's own filter, so h5py alone reads t
 own, tied to its place, and a probe into a damaged one raises rather than answers.
 
 Compression runs in a thread pool beside HDF5, which would do it one chunk at a time.  libdeflate makes the same stream of
-the same values in any thread and on any machine, so equal tables are equal files.
+the same values in any thread, so equal tables are equal files (made with the same versions of morris and its libraries).
 """
 
 import hashlib
@@ -14,6 +14,8 @@ import json
 import os
 import zlib
 from collections import deque
+from concurrent.futures import wait
+from contextlib import closing
 from math import comb
 from pathlib import Path
 
@@ -33,7 +35,7 @@ from .variant import Variant
 CHUNK_BYTES = 1 << 16
 COMPRESSION_LEVEL = 1
 #: Chunks that one task of a pool works on, and tasks handed out ahead of the results that are asked for.
-CHUNKS_AT_A_TIME, TASKS_AHEAD = 32, 8
+CHUNKS_AT_A_TIME, TASKS_AHEAD = 32, max(8, 2 * (os.cpu_count() or 1))
 INDEX_SCHEME = "orbit-row x colex-column, version 1"
 UNFINISHED = ".unfinished"
 #: What h5py and the code around it raise where a file's structure is damaged.
@@ -134,13 +136,17 @@ def _write_table(file, subspace: Subspace, values: np.ndarray, n_rows: int, tall
         checksums[chunk] = _chunk_checksum(raw, subspace, chunk)
         return deflate.zlib_compress(raw, COMPRESSION_LEVEL)
 
-    for chunk, packed in enumerate(_in_order(pool, pack, n_chunks)):
-        dataset.id.write_direct_chunk((chunk * rows, 0), packed)
+    with closing(_in_order(pool, pack, n_chunks)) as parts:
+        for chunk, packed in enumerate(parts):
+            dataset.id.write_direct_chunk((chunk * rows, 0), packed)
     _write_dataset(group, "chunk_crc32", checksums)
 
 
 def _in_order(pool, function, n: int):
-    """Results of function(0), function(1), ... computed some tasks ahead in the pool."""
+    """Results of function(0), function(1), ... computed some tasks ahead in the pool.
+
+    However it ends, by an error or by being closed, no call of the function goes on afterwards.
+    """
     if pool is None:
         yield from map(function, range(n))
         return
@@ -149,21 +155,28 @@ def _in_order(pool, function, n: int):
         return [function(i) for i in range(first, min(first + CHUNKS_AT_A_TIME, n))]
 
     pending = deque()
-    for first in range(0, n, CHUNKS_AT_A_TIME):
-        pending.append(pool.submit(results, first))
-        if len(pending) >= TASKS_AHEAD:
+    try:
+        for first in range(0, n, CHUNKS_AT_A_TIME):
+            pending.append(pool.submit(results, first))
+            if len(pending) >= TASKS_AHEAD:
+                yield from pending.popleft().result()
+        while pending:
             yield from pending.popleft().result()
-    while pending:
-        yield from pending.popleft().result()
+    finally:
+        for future in pending:
+            future.cancel()
+        wait(pending)
 
 
 # ---------------------------------------------------------------- reading
 
 
 class TableFile:
-    """An open table file.  Everything read from it has been checked against a checksum.
+    """An open table file.  Values are checked against the checksum of their chunk and attributes against theirs, histograms by
+    their sum, row masks by what they have to be; the checksum of the whole file is for `morris check`.
 
-    Thread-safe: HDF5 calls are serialised by h5py, decompression is not.  ``n_rows``: where it holds so many rows only.
+    Thread-safe: HDF5 calls are serialised by h5py (chunks since 3.16), decompression is not.  ``n_rows``: where it holds so
+    many rows only.
     """
 
     def __init__(self, path: Path, variant: Variant, metric: Metric = DTW, n_rows: int | None = None):
@@ -294,7 +307,7 @@ class Table:
     def for_each_part(self, function, pool=None) -> None:
         """Calls ``function(first row, values)`` with all values, flat, some whole rows at a time, in no certain order.
 
-        The calls are made by the pool's threads, if one is given.
+        The calls are made by the pool's threads, if one is given; none goes on after this has returned or raised.
         """
 
         def call(number: int) -> None:

@@ -5,8 +5,8 @@ the winner hurrying and the loser delaying; 0 means already lost, wins are odd, 
 The code orders values by how much the side to move likes them, so the best of several turns is
 a plain maximum:
 
-    width 1 byte     0    1    2  ...  127 | 128  | 129 ...  254  255
-    meaning         L0   L2   L4  ... L254 | draw | W253 ...  W3   W1
+    width 1 byte     0    1    2  ...  126 | 128  | 129 ...  254  255
+    meaning         L0   L2   L4  ... L252 | draw | W253 ...  W3   W1
 
 With a width of two bytes the same picture has its draw at 32768.  ``seen_by_mover`` turns the
 value of a position into the value of the turn that leads to it, one ply earlier.
@@ -14,8 +14,8 @@ value of a position into the value of the turn that leads to it, one ply earlier
 DTM (depth to the next mill, by either side, or the end of the game) has depths of either parity,
 and so a code of its own, in the same order:
 
-    width 1 byte     0    1    2  ...  127 | 128  | 129 ...  253  254
-    meaning         L0   L1   L2  ... L127 | draw | W126 ...  W2   W1
+    width 1 byte     0    1    2  ...  125 | 128  | 129 ...  253  254
+    meaning         L0   L1   L2  ... L125 | draw | W126 ...  W2   W1
 
 This module is the only owner of the code: everything else asks it.  It needs no numba; kernels
 compile ``seen_by_mover`` for themselves.

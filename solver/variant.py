@@ -20,7 +20,7 @@ MIN_STONES = 3
 class Variant:
     """Rules of one game of the family.
 
-    ``fly_at``: a side with an empty hand and exactly so many stones moves to any free point; 0 = never.
+    ``fly_at``: a side with an empty hand and at most so many stones moves to any free point; 0 = never.
     ``capture_in_mills``: what a mill removes when all opponent stones stand in mills:
     ``any`` of them, or ``none``.
     ``place_and_slide``: while stones are in hand a turn may place or slide (Lasker's game).
@@ -87,7 +87,7 @@ class Variant:
 
     def can_fly(self, stones_on_board: int) -> bool:
         """Whether a side with that many stones on board and none in hand may move anywhere."""
-        return stones_on_board == self.fly_at
+        return stones_on_board <= self.fly_at
 
     def with_overrides(self, **changes) -> "Variant":
         """The same game with some fields changed, under a name that lists the changes.

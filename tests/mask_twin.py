@@ -1,4 +1,4 @@
-"""The quick twin: every value of a finished game recomputed on bit masks, without any code of the package.
+"""The quick twin: every value of a finished game recomputed on bit masks, without importing anything of the package.
 
 The slow twin in `oracle.py` solves games by itself, on sets of point names, and that ends at a few million positions.  This
 one takes boards and rules from there, and the tables from their files as `data/FORMAT.md` describes them, and compares
@@ -248,7 +248,9 @@ class MaskTwin:
                     assert table.attrs["width"] == 1 and file.attrs["metric"] == "dtw"
                     stones = max(key[:2])
                     assert file["rows"][()].tolist() == self.smallest[stones, : self.n_rows[stones]].tolist()
-                    parts.append(table["values"][()].ravel())
+                    values = table["values"][()]
+                    assert values.shape == (self.n_rows[stones], comb(len(rules.graph.points) - stones, min(key[:2])))
+                    parts.append(values.ravel())
                     offsets[key] = used
                     used += len(parts[-1])
         return np.concatenate(parts), offsets

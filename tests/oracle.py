@@ -101,7 +101,7 @@ class Rules:
 
     board: str = "ring3"
     stones: int = 9
-    fly_at: int = 3  # with an empty hand and this many stones a side flies; 0: never
+    fly_at: int = 3  # with an empty hand and at most so many stones a side flies; 0: never
     capture_in_mills: str = "when_all"  # stones in mills, if no others are left: "when_all" any goes, "never" none
     place_and_slide: bool = False  # while stones are in hand a turn may also slide
     full_board: str = "loss"  # what the side to move gets when the board is full: "loss" or "draw"

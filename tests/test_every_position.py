@@ -17,9 +17,11 @@ pytestmark = pytest.mark.skipif(JIT_DISABLED, reason="looks at millions of posit
 NINE, SIX = get_variant("nine"), get_variant("six")
 GAMES = [
     SIX.with_overrides(stones=5),
+    SIX.with_overrides(stones=5, fly_at=4, capture_in_mills="none"),
+    get_variant("morabaraba").with_overrides(stones=3),
     NINE.with_overrides(stones=3),
     *(pytest.param(variant, marks=pytest.mark.slow) for variant in (
-        SIX, get_variant("six-fly"), *(NINE.with_overrides(stones=n) for n in (4, 5, 6))
+        SIX, get_variant("six-fly"), SIX.with_overrides(stones=8, full_board="draw"), *(NINE.with_overrides(stones=n) for n in (4, 5, 6))
     )),
 ]  # fmt: skip
 
@@ -102,11 +104,18 @@ def test_a_planted_value_is_seen_by_twin_and_search(tmp_path, workers):
     variant = SIX.with_overrides(stones=3)
     build_tables(tmp_path, variant, all_targets(variant))
     twin = MaskTwin(twin_rules(variant), tmp_path / variant.name)
-    subspace = (2, 2, 1, 1)
-    slot = twin.game.offsets[subspace] + 5
-    twin.game.values[slot] = 1 if twin.game.values[slot] != 1 else 254
-    assert twin.wrong_slots(subspace)[0] == 1 and twin.wrong_slots((3, 3, 0, 0)) == (0, [0, 0])
     prover = Prover(variant, TableStore(tmp_path, variant), workers, 1 << 20)
     prover.leaf_store.load(3, 3)
-    found = [other_answers(question, twin) for question in prover.questions]
-    assert found[0][subspace] + found[1][subspace] >= 1
+    rng = np.random.default_rng(5)
+    for subspace in twin.subspaces():
+        start = int(twin.game.offsets[subspace])
+        slot = start + int(rng.integers(twin.n_slots(subspace)))
+        right = twin.game.values[slot]
+        twin.game.values[slot] = 2 if right >= 128 else 128  # another outcome
+        assert twin.wrong_slots(subspace)[0] >= 1
+        if subspace[2] or subspace[3]:
+            assert sum(other_answers(question, twin)[subspace] for question in prover.questions) >= 1
+        twin.game.values[slot] = right - 1 if right > 129 else right + 1  # another depth, or no draw
+        assert twin.wrong_slots(subspace)[0] >= 1
+        twin.game.values[slot] = right
+    assert not any(twin.wrong_slots(subspace)[0] for subspace in twin.subspaces())

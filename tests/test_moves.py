@@ -295,7 +295,7 @@ def test_text_that_is_no_turn(text, reason):
         ("d6-b6", "WW.W..../.BBB..../........ w", "there is no white stone on d6"),
         ("d7-d7", "WW.W..../.BBB..../........ w", "a move ends on another point than d7"),
         ("d7-d6", "WW.WW.../.BBB..../........ w", "d6 is occupied"),
-        ("d7-b2", "WW.WW.../.BBB..../........ w", "d7 and b2 are not adjacent, and only a side with exactly 3"),
+        ("d7-b2", "WW.WW.../.BBB..../........ w", "d7 and b2 are not adjacent, and only a side with at most 3"),
         ("g7", "WW....../BB....../........ w 7,7", "g7 closes a mill and names no removal; add one of xb6 xd6"),
         ("g4xb6", "WW....../BB....../........ w 7,7", "g4 closes no mill, so no stone is removed"),
         ("g7xb4", "WW....../BB....../........ w 7,7", "there is no black stone on b4 to remove"),

@@ -60,6 +60,7 @@ def solve_both(variant, workers):
         get_variant("three").with_overrides(place_and_slide=True),
         get_variant("three").with_overrides(stones=4, fly_at=3),
         get_variant("four"),
+        SIX.with_overrides(stones=4, fly_at=4),
         *(pytest.param(variant, marks=pytest.mark.slow) for variant in (
             NINE.with_overrides(stones=3, place_and_slide=True),
             NINE.with_overrides(stones=3, place_and_slide=True, capture_in_mills="none"),

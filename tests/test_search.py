@@ -4,6 +4,7 @@ import _thread
 import re
 import sys
 import threading
+from itertools import count
 
 import numpy as np
 import published
@@ -15,12 +16,12 @@ from solver.build import all_targets, moving_targets
 from solver.cli import main
 from solver.combinatorics import deposit_bits, unrank_pattern
 from solver.errors import InputError, MissingTableError
-from solver.jit import JIT_DISABLED
-from solver.leaves import LeafStore
+from solver.jit import JIT_DISABLED, Workers
+from solver.leaves import LeafStore, LoadingStoppedError
 from solver.position import Position, start
 from solver.search import BUCKET, MISSING, STOP, Prover, canonical_key
 from solver.store import TableStore
-from solver.subspace import placing_subspaces
+from solver.subspace import parse_subspace, placing_subspaces
 from solver.symmetry import orbits
 from solver.values import Outcome, draw_code
 from solver.variant import get_variant
@@ -341,3 +342,28 @@ def test_loading_ends_when_the_search_is_stopped(small_tables, workers):
         question.load_missing()
         assert (offset[4, 5] >= 0) == loaded and question.control[MISSING] == 0
     assert question.leaf_store.subspaces == ["4-5"]
+
+
+def leaf_words(store):
+    used = store._used
+    return [leaves.words[:used].tolist() for leaves in store.leaves]
+
+
+def test_leaves_are_packed_alike_by_many_workers_and_after_a_stop(tmp_path, workers, monkeypatch):
+    monkeypatch.setattr("solver.tablefile.CHUNK_BYTES", 2000)  # so that a table has hundreds of chunks
+    monkeypatch.setattr("solver.tablefile.CHUNKS_AT_A_TIME", 2)
+    six, many = get_variant("six"), Workers(4)
+    build_tables(tmp_path, six, moving_targets(six))
+    store = TableStore(tmp_path, six, with_shipped=False)
+    assert store.table(parse_subspace("5-4", six)).n_chunks > 40
+    alone, together, stopped = LeafStore(six, store, workers), LeafStore(six, store, many), LeafStore(six, store, many)
+    calls = count()
+    with pytest.raises(LoadingStoppedError):
+        stopped.load(6, 5, stopped=lambda: next(calls) > 20)
+    assert stopped.subspaces == [] and next(calls) < 40
+    for leaves in (alone, together, stopped):
+        for counts in ((5, 4), (4, 5), (3, 3)):
+            leaves.load(*counts)
+    assert leaf_words(alone) == leaf_words(together) == leaf_words(stopped)
+    store.close()
+    many.close()

@@ -5,6 +5,7 @@ import os
 import pickle
 import random
 import shutil
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import h5py
@@ -612,3 +613,29 @@ def test_outcomes_stand_in_only_where_asked(tmp_path):
         TableStore(tmp_path, NINE, metric=OUTCOME).table(PAIR)
     for store in (strict, lenient):
         store.close()
+
+
+def test_no_call_goes_on_after_an_error_or_an_early_end(monkeypatch):
+    monkeypatch.setattr(tablefile, "CHUNKS_AT_A_TIME", 4)
+    begun = []
+
+    def slow(i):
+        begun.append(i)
+        time.sleep(0.001)
+        if i == 30:
+            raise ValueError("thirty")
+        return i
+
+    with ThreadPoolExecutor(4) as pool:
+        with pytest.raises(ValueError, match="thirty"):
+            list(tablefile._in_order(pool, slow, 1000))
+        n_begun = len(begun)
+        time.sleep(0.02)
+        assert len(begun) == n_begun < 200
+        parts = tablefile._in_order(pool, slow, 25)
+        assert [next(parts) for _ in range(5)] == [0, 1, 2, 3, 4]
+        parts.close()
+        n_begun = len(begun)
+        time.sleep(0.02)
+        assert len(begun) == n_begun
+        assert list(tablefile._in_order(pool, slow, 25)) == list(range(25))
