@@ -1,6 +1,7 @@
 """The house: which module may lean on which, and how large they may grow."""
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,11 @@ def test_no_rule_is_chosen_by_name():
             if isinstance(node, ast.Compare):
                 constants = [c.value for c in ast.walk(node) if isinstance(c, ast.Constant)]
                 assert not set(VARIANTS) & {c for c in constants if isinstance(c, str)}, f"{path.name}:{node.lineno}"
+
+
+def test_the_readme_names_every_module_floor_by_floor():
+    text = (PACKAGE.parent / "README.md").read_text()
+    tree = text[text.index("\nsolver/   ") : text.index("\nscripts/  ")].replace("cli/", "cli")
+    columns = [column.split() for column in re.split(r"\n|  +", tree.replace("\nsolver/", ""))]
+    modules = [word for words in columns if set(words) <= set(FLOORS) for word in words]
+    assert sorted(modules) == sorted(FLOORS)
