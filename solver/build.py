@@ -40,7 +40,8 @@ from .variant import MIN_STONES, Variant, relatives
 MOVING_RATE, PLACING_RATE = 9e6, 13e6
 #: Bits a slot on disk by the metric's name, measured on tables of the standard game, for estimates only.
 STORED_BITS = {"dtw": 3.1, "outcome": 0.65, "dtm": 3.1}
-#: Interpreter with libraries and compiled kernels, 230 to 310 MiB measured; the orbit tables of the board come on top.
+#: Interpreter with libraries and kernels: 160 MiB where these come from the cache, up to 350 where they are compiled on the
+#: way; the orbit tables of the board come on top.
 BASE_MEMORY = 352 << 20
 #: Bytes a row for lists of edges: those kept, and what making one takes, which the allocator does not give back.
 EDGE_BYTES = 3000

@@ -26,6 +26,9 @@ from solver.cli import main
 main()
 """
 
+#: What compiling kernels takes, as measured: told as needed, and not used where they come from the cache.
+COMPILING = 190 << 20
+
 needs_proc = pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="this system does not tell a peak")
 
 
@@ -47,7 +50,7 @@ def test_a_small_build_keeps_to_its_estimate(tmp_path, variant, files, arguments
     """Here the program itself takes nearly all of it: more or less with other libraries, and with a compilation on the way."""
     needed = estimate(get_variant(variant), files, 1).memory
     peak = peak_of(tmp_path, "-V", variant, "-j", "1", *arguments)
-    assert needed / 1.5 <= peak <= needed, f"{peak / 2**20:.0f} MiB of {needed / 2**20:.0f}"
+    assert needed / 2 <= peak <= needed, f"{peak / 2**20:.0f} MiB of {needed / 2**20:.0f}"
 
 
 @needs_proc
@@ -59,7 +62,7 @@ def test_a_pass_keeps_to_its_estimate(tmp_path, name, jobs):
     build_tables(tmp_path, NINE, plan(NINE, TableStore(tmp_path, NINE), [target])[:-1], jobs=2)
     needed = estimate(NINE, [target], int(jobs)).memory
     peak = peak_of(tmp_path, "--subspace", name, "-j", jobs, "--memory", str(needed))
-    assert needed / 1.1 <= peak <= needed, f"{peak / 2**20:.0f} MiB of {needed / 2**20:.0f}"
+    assert (needed - COMPILING) / 1.1 <= peak <= needed, f"{peak / 2**20:.0f} MiB of {needed / 2**20:.0f}"
 
 
 def test_the_file_being_written_counts_too():
