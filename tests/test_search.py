@@ -352,6 +352,7 @@ def leaf_words(store):
 def test_leaves_are_packed_alike_by_many_workers_and_after_a_stop(tmp_path, workers, monkeypatch):
     monkeypatch.setattr("solver.tablefile.CHUNK_BYTES", 2000)  # so that a table has hundreds of chunks
     monkeypatch.setattr("solver.tablefile.CHUNKS_AT_A_TIME", 2)
+    monkeypatch.setattr("solver.tablefile.TASKS_AHEAD", 8)
     six, many = get_variant("six"), Workers(4)
     build_tables(tmp_path, six, moving_targets(six))
     store = TableStore(tmp_path, six, with_shipped=False)

@@ -617,6 +617,7 @@ def test_outcomes_stand_in_only_where_asked(tmp_path):
 
 def test_no_call_goes_on_after_an_error_or_an_early_end(monkeypatch):
     monkeypatch.setattr(tablefile, "CHUNKS_AT_A_TIME", 4)
+    monkeypatch.setattr(tablefile, "TASKS_AHEAD", 8)
     begun = []
 
     def slow(i):
