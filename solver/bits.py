@@ -127,25 +127,33 @@ def prefetch_twin(flat, index):
 prefetch = prefetch_twin if JIT_DISABLED else prefetch_compiled
 
 
-@intrinsic
-def _compare_64(typingctx, flat, start, mask, bits):
-    def codegen(context, builder, signature, args):
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        element = context.get_data_type(signature.args[0].dtype)
-        many = ir.VectorType(element, 64)
-        address = builder.bitcast(builder.gep(array.data, [args[1]]), many.as_pointer())
-        loaded = builder.load(address)
-        loaded.align = element.width // 8
+def _comparison(predicate):
+    """Intrinsic ``(flat, start, mask, bits)``: the 64 elements from ``start`` on, masked and compared with ``bits``."""
 
-        def spread(number):
-            number = builder.trunc(number, element) if element.width < 64 else number
-            one = builder.insert_element(ir.Constant(many, ir.Undefined), number, ir.IntType(32)(0))
-            return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64))
+    @intrinsic
+    def compare_64(typingctx, flat, start, mask, bits):
+        def codegen(context, builder, signature, args):
+            array = context.make_array(signature.args[0])(context, builder, args[0])
+            element = context.get_data_type(signature.args[0].dtype)
+            many = ir.VectorType(element, 64)
+            address = builder.bitcast(builder.gep(array.data, [args[1]]), many.as_pointer())
+            loaded = builder.load(address)
+            loaded.align = element.width // 8
 
-        equal = builder.icmp_unsigned("==", builder.and_(loaded, spread(args[2])), spread(args[3]))
-        return builder.bitcast(equal, ir.IntType(64))
+            def spread(number):
+                number = builder.trunc(number, element) if element.width < 64 else number
+                one = builder.insert_element(ir.Constant(many, ir.Undefined), number, ir.IntType(32)(0))
+                return builder.shuffle_vector(one, one, ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64))
 
-    return types.int64(flat, types.int64, types.int64, types.int64), codegen
+            found = builder.icmp_unsigned(predicate, builder.and_(loaded, spread(args[2])), spread(args[3]))
+            return builder.bitcast(found, ir.IntType(64))
+
+        return types.int64(flat, types.int64, types.int64, types.int64), codegen
+
+    return compare_64
+
+
+_equal_64, _at_most_64 = _comparison("=="), _comparison("<=")
 
 
 @kernel
@@ -160,7 +168,7 @@ def matches_twin(flat, start, mask, bits):
 def matches_compiled(flat, start, mask, bits):
     found = np.int64(0)
     if start + 64 <= len(flat):
-        found = _compare_64(flat, np.int64(start), np.int64(mask), np.int64(bits))
+        found = _equal_64(flat, np.int64(start), np.int64(mask), np.int64(bits))
     else:
         found = matches_twin(flat, start, mask, bits)
     return found
@@ -169,6 +177,28 @@ def matches_compiled(flat, start, mask, bits):
 #: ``matches(flat, start, mask, bits)``: which elements of flat[start:start + 64] have these ``bits`` under the mask, as
 #: a set of bits, the first element's lowest; none behind the array's end.
 matches = matches_twin if JIT_DISABLED else matches_compiled
+
+
+@kernel
+def at_most_twin(flat, start, most):
+    found = np.int64(0)
+    for i in range(min(64, len(flat) - start)):
+        found |= np.int64(np.int64(flat[start + i]) <= most) << i
+    return found
+
+
+@inlined
+def at_most_compiled(flat, start, most):
+    found = np.int64(0)
+    if start + 64 <= len(flat):
+        found = _at_most_64(flat, np.int64(start), np.int64(-1), np.int64(most))
+    else:
+        found = at_most_twin(flat, start, most)
+    return found
+
+
+#: ``at_most(flat, start, most)``: the same of the elements of ``most`` or less, for unsigned ones of 32 bits at most.
+at_most = at_most_twin if JIT_DISABLED else at_most_compiled
 
 _pext = _instruction("llvm.x86.bmi.pext.64")
 _pdep = _instruction("llvm.x86.bmi.pdep.64")

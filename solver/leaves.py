@@ -1,7 +1,8 @@
 """Leaves of the placement search: one bit of every moving-phase position, for each of the two questions.
 
 At the end of the placing stands a moving-phase position with White to move.  All that the search asks of it is whether
-a side holds at least a draw, so of a table's value one bit a slot is kept, for White and for Black.
+a side holds, at least a draw or (where depth is in question) for so many plies more, so of a table's value one bit a
+slot is kept, for White and for Black.
 """
 
 import threading
@@ -10,12 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .bits import extract, matches
+from .bits import at_most, extract
 from .combinatorics import columns
+from .errors import InputError
 from .jit import Workers, inlined, kernel
+from .metric import DTW
 from .subspace import Subspace
 from .symmetry import image_of, orbits
-from .values import draw_code
+from .values import undecided_codes
 from .variant import MIN_STONES, Variant
 
 #: A leaf whose table has not been loaded.
@@ -65,17 +68,17 @@ def probe_leaf(orb, leaves, white, black):
 
 
 @kernel
-def pack_holds(values, n_columns, draw, white, black):
-    """white, black: int64[rows, words], by row the columns whose value (White to move) is at least a draw for that side."""
-    least = 2 * draw - 1
+def pack_holds(values, n_columns, least, most, white, black):
+    """white, black: int64[rows, words], by row the columns whose code (White to move) is no less than ``least``, no more than
+    ``most``.
+    """
     for row in range(white.shape[0]):
         for word in range(white.shape[1]):
             start = row * n_columns + 64 * word
             left = n_columns - 64 * word
             within = np.int64(-1) if left >= 64 else (np.int64(1) << left) - 1
-            no_loss = matches(values, start, draw, draw)
-            white[row, word] = no_loss & within
-            black[row, word] = (~no_loss | matches(values, start, least, draw)) & within
+            white[row, word] = ~at_most(values, start, least - 1) & within
+            black[row, word] = at_most(values, start, most) & within
 
 
 class LoadingStoppedError(Exception):
@@ -85,11 +88,12 @@ class LoadingStoppedError(Exception):
 class LeafStore:
     """The bits of the moving tables for both questions, loaded table by table when a search first needs one.
 
+    plies: what a side holds out for after the last placement; None is for ever, and then tables of outcomes will do.
     leaves: for each holder (0 White, 1 Black) a `Leaves`; both share their layout, and a table is read once for both.
     """
 
-    def __init__(self, variant: Variant, store, workers: Workers):
-        self.store, self.workers = store, workers
+    def __init__(self, variant: Variant, store, workers: Workers, plies: int | None = None):
+        self.store, self.workers, self.plies = store, workers, plies
         self.subspaces: list[str] = []
         self.seconds = 0.0
         self._lock = threading.Lock()
@@ -121,6 +125,9 @@ class LeafStore:
                 return
             started = time.monotonic()
             table = self.store.table(Subspace(n_white, n_black))
+            if self.plies is not None and table.metric != DTW:
+                raise InputError(f"{table.subspace.name} holds no depths to the end of the game; a limit of plies needs them")
+            least, most = undecided_codes(self.plies, table.width)
             shape = table.n_rows, -(-table.n_columns // 64)
             end = self._used + shape[0] * shape[1]
             white, black = (leaves.words[self._used : end].reshape(shape) for leaves in self.leaves)
@@ -129,7 +136,7 @@ class LeafStore:
                 if stopped():
                     raise LoadingStoppedError  # nobody else packs on then, so the next table may have these words
                 rows = slice(first_row, first_row + len(values) // table.n_columns)
-                pack_holds(values, table.n_columns, draw_code(table.width), white[rows], black[rows])
+                pack_holds(values, table.n_columns, least, most, white[rows], black[rows])
 
             table.for_each_part(pack, self.workers.pool)
             offsets[n_white, n_black] = self._used

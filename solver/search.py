@@ -5,6 +5,9 @@ a draw, and does Black?  In such a search one side (the *holder*) looks for one 
 breaks it.  At the end of the placing stands a probe of a moving-phase table, of which only one bit a slot is kept in
 memory: does the holder hold.
 
+Depth is settled by the same two questions with a limit: does a side hold out for so many plies?  Placing takes as many
+plies as there are stones in hand, so for the tables it is one number of plies, whatever happened before.
+
 The transposition table keeps canonical positions only, each with the answer that was proved for it, as one word that holds
 the position in full.  Each question has a table of its own, which only one kernel at a time uses; whose question it
 is, and therefore which bound the entry is, belongs to the table as a whole.
@@ -280,14 +283,17 @@ class Question:
 
 @dataclass
 class Proof:
-    """Who keeps at least a draw, by two questions; None where one was stopped before its end or not needed."""
+    """Who keeps at least a draw, or holds out for the plies asked for; None where that was stopped or not needed."""
 
     white_holds: bool | None
     black_holds: bool | None
 
     @property
     def white_outcome(self) -> Outcome:
-        """Outcome for White: a draw where both hold, unknown where the answers do not settle it."""
+        """Outcome for White: a draw where both hold, unknown where the answers do not settle it.
+
+        With a limit of plies a win or loss comes within them, and a draw says that neither does.
+        """
         if self.white_holds is False:
             return Outcome.LOSS
         if self.black_holds is False:
@@ -299,12 +305,13 @@ class Prover:
     """Settles values of placement positions from moving-phase tables alone.
 
     table_bytes: for the answers of both questions together; the bits of the moving tables come on top, a quarter of a
-    byte a slot.  What was learnt on one position serves the next.
+    byte a slot.  What was learnt on one position serves the next.  plies: a side holds that is not beaten in so many
+    plies after the last placement; None is for ever.
     """
 
-    def __init__(self, variant: Variant, store, workers: Workers, table_bytes: int = 1 << 30):
+    def __init__(self, variant: Variant, store, workers: Workers, table_bytes: int = 1 << 30, plies: int | None = None):
         self.variant, self.workers = variant, workers
-        self.leaf_store = LeafStore(variant, store, workers)
+        self.leaf_store = LeafStore(variant, store, workers, plies)
         self.questions = tuple(Question(variant, self.leaf_store, holder, table_bytes // 2) for holder in (0, 1))
 
     def prove(self, position, time_limit: float | None = None) -> Proof:

@@ -110,6 +110,18 @@ def seen_by_mover(code, draw):
     return 2 * draw - code
 
 
+def undecided_codes(plies: int | None, width: int) -> tuple[int, int]:
+    """Smallest and largest DTW code of a value with which nobody wins within so many plies; None is any number of them.
+
+    >>> undecided_codes(3, 1), undecided_codes(None, 1)  # not L0, L2, W3, W1
+    ((2, 253), (128, 128))
+    """
+    draw = draw_code(width)
+    if plies is None:
+        return draw, draw
+    return min(plies // 2 + 1, draw), max(top_code(width) - (plies + 1) // 2, draw)
+
+
 def turn_value(code, draw, quickest):
     """``seen_by_mover`` for either code; ``quickest`` is that code's win in one ply.
 

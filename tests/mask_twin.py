@@ -23,16 +23,18 @@ MISSING = -1
 class Game(NamedTuple):
     """What the kernels need.
 
-    neighbours: int64[points], masks; others: int64[points, 4], the two other points of each mill through a point, 0 behind the
-    last; row_of, symmetry_of: by mask, the number of its orbit among those of as many stones, and a symmetry
-    that leads to the smallest of its images; images: int64[symmetries, 3, 256], images of a mask's three bytes;
-    binomials: int64[25, 25]; values: uint8[...], all tables after each other; offsets: int64 by stones of the side to
-    move and of the other and by their hands; one_ply_on: uint8[256], what a child's value means for its parent.
+    may_break: mills, where all stones stand in some; may_slide: also while stones are in hand; neighbours: int64[points],
+    masks; others: int64[points, 4], the two other points of each mill through a point, 0 behind the last; row_of,
+    symmetry_of: by mask, the number of its orbit among those of as many stones, and a symmetry that leads to the
+    smallest of its images; images: int64[symmetries, 3, 256], images of a mask's three bytes; binomials: int64[25, 25];
+    values: uint8[...], all tables after each other; offsets: int64 by stones of the side to move and of the other and by
+    their hands; one_ply_on: uint8[256], what a child's value means for its parent.
     """
 
     n_points: int
     fly_at: int
     may_break: bool
+    may_slide: bool
     full_board: int
     neighbours: np.ndarray
     others: np.ndarray
@@ -141,25 +143,27 @@ def _best(game, own, opponent, own_hand, opponent_hand):
         stones &= stones - 1
     if not removable and game.may_break:
         removable = opponent
-    origins = 0 if own_hand else own
-    while True:
-        lifted = origins & -origins
-        targets = empty if own_hand or flies else empty & game.neighbours[_lowest(origins)]
+    places = own_hand > 0
+    origins = own if not own_hand or game.may_slide else 0
+    while places or origins:
+        lifted, targets, hand = 0, empty, own_hand - 1
+        if not places:
+            lifted, hand = origins & -origins, own_hand
+            origins ^= lifted
+            targets = empty if flies else empty & game.neighbours[_lowest(lifted)]
+        places = False
         while targets:
             after = own ^ lifted | targets & -targets
             taken = removable if _is_in_mill(game.others, after, _lowest(targets)) else 0
             targets &= targets - 1
             while True:  # once with each stone that may be taken, or with none
-                child = _value(game, opponent & ~(taken & -taken), after, opponent_hand, own_hand - (own_hand > 0))
+                child = _value(game, opponent & ~(taken & -taken), after, opponent_hand, hand)
                 if child < 0:
                     return MISSING
                 best = max(best, game.one_ply_on[child])
                 taken &= taken - 1
                 if taken <= 0:
                     break
-        origins &= origins - 1
-        if origins <= 0:
-            break
     return best
 
 
@@ -207,7 +211,7 @@ class MaskTwin:
     """All tables of one game, read from a folder of files; values of one byte only."""
 
     def __init__(self, rules: oracle.Rules, folder):
-        assert not rules.place_and_slide and rules.captures_while_placing
+        assert rules.captures_while_placing
         board = rules.graph
         points = board.points
         number = {name: p for p, name in enumerate(points)}
@@ -232,8 +236,9 @@ class MaskTwin:
         binomials = np.array([[comb(n, k) for k in range(25)] for n in range(25)], np.int64)
         values, offsets = self._read(folder, rules)
         self.game = Game(
-            len(points), rules.fly_at, rules.capture_in_mills == "when_all", DRAWN if rules.full_board == "draw" else LOST,
-            neighbours, others, row_of, symmetry_of, images, binomials, values, offsets, _one_ply_on(),
+            len(points), rules.fly_at, rules.capture_in_mills == "when_all", rules.place_and_slide,
+            DRAWN if rules.full_board == "draw" else LOST, neighbours, others, row_of, symmetry_of, images, binomials,
+            values, offsets, _one_ply_on(),
         )  # fmt: skip
 
     def _read(self, folder, rules):

@@ -113,6 +113,26 @@ def test_matches_with_the_highest_bit():
 
 
 @kernel
+def apply_at_most(flat, most, compiled, twin):
+    for start in range(len(flat)):
+        compiled[start] = bits.at_most(flat, start, most)
+        twin[start] = bits.at_most_twin(flat, start, most)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_at_most(dtype):
+    flat = np.random.default_rng(6).integers(100, 150, 150).astype(dtype)
+    flat[[0, 63, 64, 149]] = np.iinfo(dtype).max
+    for most in (0, 1, 127, 128, 129, 255):
+        compiled, twin = np.empty((2, len(flat)), np.int64)
+        apply_at_most(flat, most, compiled, twin)
+        assert np.array_equal(compiled, twin)
+        for start, found in enumerate(compiled.tolist()):
+            expected = [int(x) <= most for x in flat[start : start + 64]]
+            assert [bool(found >> i & 1) for i in range(64)] == expected + [False] * (64 - len(expected))
+
+
+@kernel
 def ask_for_all(flat):
     for i in range(-1000, len(flat) + 1000):  # advice about memory that is not there is no error
         bits.prefetch(flat, i)

@@ -23,7 +23,7 @@ from solver.search import BUCKET, MISSING, STOP, Prover, canonical_key
 from solver.store import TableStore
 from solver.subspace import parse_subspace, placing_subspaces
 from solver.symmetry import orbits
-from solver.values import Outcome, draw_code
+from solver.values import Outcome, decode, draw_code
 from solver.variant import get_variant
 
 pytestmark = pytest.mark.skipif(JIT_DISABLED, reason="searches a few million positions")
@@ -56,11 +56,11 @@ def prover_of(tmp_path_factory, workers):
     folder = tmp_path_factory.mktemp("search")
     stores = {}
 
-    def make(variant, moving_only=False, table_bytes=TABLE_BYTES):
+    def make(variant, moving_only=False, table_bytes=TABLE_BYTES, plies=None):
         if variant.name not in stores:
             build_tables(folder, variant, (moving_targets if moving_only else all_targets)(variant))
             stores[variant.name] = TableStore(folder, variant)
-        return Prover(variant, stores[variant.name], workers, table_bytes)
+        return Prover(variant, stores[variant.name], workers, table_bytes, plies)
 
     make.folder = folder
     yield make
@@ -146,6 +146,24 @@ def test_a_full_board_counts_as_the_variant_says(prover_of, rule, outcome):
     every_second = sum(1 << p for p in range(0, n_points, 2))
     before_last = Position(every_second, every_second << 1 & 0x7FFF, False, 0, 1)
     assert prover.prove(before_last).white_outcome is outcome
+
+
+@pytest.mark.parametrize("name", ["three", "grid-4-draw", "six", "six-fly", "nine-3", "nine-4"])
+def test_limits_of_plies_are_those_of_the_tables(prover_of, name):
+    variant, most = GAMES[name]
+    for plies in (0, 1, 2, 3, 7, 12, 31, 1000):
+        prover = prover_of(variant, plies=plies)
+        seen = set()
+        for subspace in placing_subspaces(variant):
+            within = plies + subspace.own_hand + subspace.opponent_hand
+            for position, liking in sampled_positions(prover, subspace, min(most, 40)):
+                outcome, depth = decode(draw_code(1) + (liking if position.white_to_move else -liking), 1)
+                in_time = outcome is not Outcome.DRAW and depth <= within
+                white_wins = in_time and (outcome is Outcome.WIN) == position.white_to_move
+                expected = (not in_time or white_wins, not white_wins)
+                assert answers(prover, position) == expected, (position, outcome, depth, within)
+                seen.add(expected)
+        assert len(seen) > 1
 
 
 # ---------------------------------------------------------------- what must not matter
@@ -294,6 +312,21 @@ def test_prove_on_the_command_line(morris, prover_of):
 
 
 @pytest.mark.parametrize(
+    "within, words",
+    [
+        (9, ["White is not beaten within 9 plies", "Black is beaten within 9 plies", "The empty board of three is a win for White within 9"]),
+        (8, ["Black is not beaten within 8 plies", "The empty board of three is won by nobody within 8 plies"]),
+    ],
+)
+def test_prove_within_some_plies_on_the_command_line(morris, prover_of, within, words):
+    variant, _ = GAMES["three"]
+    prover_of(variant)
+    code, output, _ = morris("prove", "-V", "three", "--data", prover_of.folder, "--memory", "4M", "-j", "1", "--within", within)
+    assert code == 0
+    assert all(line in output for line in words), output
+
+
+@pytest.mark.parametrize(
     "arguments, code, words",
     [
         (["......../........ w 6,6"], 3, "the table .* of six is missing"),
@@ -304,6 +337,9 @@ def test_prove_on_the_command_line(morris, prover_of):
         (["--moves", "a5 a5"], 2, "a5 is occupied"),
         (["--memory", "0"], 2, "--memory 0"),
         (["--time-limit", "0"], 2, "time-limit"),
+        (["--within", "11"], 2, "12 stones are still in hand"),
+        (["--within", "0"], 2, "within"),
+        (["--within", "20", "--certificate", "c.h5"], 2, "certificate is of the outcome alone"),
     ],
 )
 def test_unusable_input_has_its_exit_code(tmp_path, morris, monkeypatch, arguments, code, words):
@@ -329,6 +365,8 @@ def test_leaves_of_outcomes_are_those_of_depths(small_tables, outcome_tables, wo
         assert np.array_equal(*bits) and 0 < np.unpackbits(bits[0].view(np.uint8)).mean() < 1
     with pytest.raises(MissingTableError):
         LeafStore(six, TableStore(outcome_tables, six), workers).load(3, 3)
+    with pytest.raises(InputError, match="4-5 holds no depths"):
+        LeafStore(six, alone, workers, plies=20).load(4, 5)
     for store in (deep, alone):
         store.close()
 

@@ -8,7 +8,7 @@ from solver.jit import kernel
 from solver.reindex import widened
 from solver.values import (
     DTYPES, LOST, Outcome, code_of_depth, decode, decode_to_mill, deepest, deepest_to_mill, draw_code, encode,
-    encode_to_mill, max_depth, max_depth_to_mill, outcome_counts, seen_by_mover, top_code, turn_value,
+    encode_to_mill, max_depth, max_depth_to_mill, outcome_counts, seen_by_mover, top_code, turn_value, undecided_codes,
 )  # fmt: skip
 
 every_width = pytest.mark.parametrize("width", DTYPES)
@@ -146,3 +146,12 @@ def test_longest_ways_to_a_mill():
     for outcome, depth in ((Outcome.WIN, 8), (Outcome.WIN, 1), (Outcome.LOSS, 0), (Outcome.LOSS, 13)):
         histogram[encode_to_mill(outcome, depth, 1)] += 3
     assert deepest_to_mill(histogram) == (8, 13)
+
+
+@every_width
+@pytest.mark.parametrize("plies", [0, 1, 2, 3, 50, 51, 251, 252, 253, 1000, 10**6, None])
+def test_undecided_codes(width, plies):
+    least, most = undecided_codes(plies, width)
+    for code in range(1 << 8 * width):
+        _, depth = decode(code, width)
+        assert (least <= code <= most) == (depth is None or (plies is not None and depth > plies)), (code, depth)
