@@ -15,9 +15,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .bits import deposit, extract, lowest_bit
+from .bits import extract, lowest_bit
 from .combinatorics import Columns, columns
-from .edges import closes_mill, fill_packed_lines, fill_points, lines, rank_of, stones_in_mills
+from .edges import NEVER, closes_mill, fill_packed_lines, fill_points, lines, rank_of, stones_in_mills
 from .jit import Workers, inlined, kernel
 from .metric import DTW, Metric, outcome_codes
 from .subspace import Subspace
@@ -27,6 +27,8 @@ from .values import DTYPES, LOST, draw_code, top_code, turn_value
 from .variant import MIN_STONES, Variant
 
 _turn_value = inlined(turn_value)
+#: Above all codes.
+NO_TURN = np.int32(1 << 30)
 
 
 class View(NamedTuple):
@@ -40,9 +42,8 @@ class View(NamedTuple):
 class Setting(NamedTuple):
     """Rules and index of a check.
 
-    others: see `Lines`; reach: int64[points], where a stone of the mover may slide to; sliding: whether the turns of this round slide (else
-    they place); may_break: whether a stone may be taken from a mill when all stand in mills;
-    draw, quickest: codes of a draw and of a win in one ply.
+    others: see `Lines`; reach: int64[points], where a stone of the mover may slide to; sliding: whether the turns of this
+    round slide (else they place); may_break: whether a stone may be taken from a mill when all stand in mills.
     """
 
     orb: Orbits
@@ -51,17 +52,6 @@ class Setting(NamedTuple):
     reach: np.ndarray
     sliding: bool
     may_break: bool
-    draw: int
-    quickest: int
-
-
-@inlined
-def _look_up(orb, view, row, symmetry, column_mask):
-    """Value in a table at a row, for column stones given in the frame before ``symmetry`` is applied."""
-    full = (np.int64(1) << orb.n_points) - 1
-    moved = image_of(orb.images, symmetry, column_mask)
-    pattern = extract(moved, full ^ np.int64(view.masks[row]))
-    return np.int64(view.values[row * view.cols.size + rank_of(view.cols, pattern)])
 
 
 @inlined
@@ -103,10 +93,10 @@ def _packed_removable(setting, packed, n_mills, pattern):
 
 
 @kernel
-def best_row_turns(setting, masks, cols, quiet, taken, start, stop, best):
-    """best = max(best, turns of the row side), for the slots of rows [start, stop).
+def least_after_row_turns(setting, masks, cols, quiet, taken, start, stop, least):
+    """Lowers ``least`` to the codes after the turns of the row side, for the slots of rows [start, stop).
 
-    quiet: View after a turn without capture; taken: View after one with.  best: uint16[(stop - start) * columns].
+    quiet: View after a turn without capture; taken: View after one with.  least: int32[(stop - start) * columns].
     """
     orb = setting.orb
     full = (np.int64(1) << orb.n_points) - 1
@@ -120,7 +110,7 @@ def best_row_turns(setting, masks, cols, quiet, taken, start, stop, best):
         x = np.int64(masks[row])
         n_free = fill_points(full ^ x, points)
         n_mills = fill_packed_lines(setting.mills, full ^ x, points, n_free, packed)
-        here = best[(row - start) * cols.size : (row - start + 1) * cols.size]
+        here = least[(row - start) * cols.size : (row - start + 1) * cols.size]
         if quiet.cols.size == 0:  # no room for a stone: every column stands in the way
             continue
         for p in range(orb.n_points if setting.sliding else 1):
@@ -143,8 +133,8 @@ def best_row_turns(setting, masks, cols, quiet, taken, start, stop, best):
                     for c in range(cols.size):
                         pattern = np.int64(cols.patterns[c])
                         rank = min(rank_of(quiet.cols, low[pattern & low_mask] | high[pattern >> half]), last)
-                        value = _turn_value(np.int64(reached[rank]), setting.draw, setting.quickest)
-                        here[c] = max(np.int64(here[c]), value if pattern & goal == 0 else np.int64(0))
+                        code = np.int32(reached[rank])
+                        here[c] = min(here[c], code if pattern & goal == 0 else NO_TURN)
                     continue
                 for c in range(cols.size):
                     pattern = np.int64(cols.patterns[c])
@@ -152,54 +142,94 @@ def best_row_turns(setting, masks, cols, quiet, taken, start, stop, best):
                         continue
                     carried = low[pattern & low_mask] | high[pattern >> half]
                     removable = _packed_removable(setting, packed, n_mills, pattern)
-                    value = np.int64(here[c])
                     if removable == 0:
-                        value = max(value, _turn_value(np.int64(reached[rank_of(quiet.cols, carried)]), setting.draw, setting.quickest))
+                        here[c] = min(here[c], np.int32(reached[rank_of(quiet.cols, carried)]))
                     while removable:
                         stone = removable & -removable
                         removable ^= stone
                         left_over = carried ^ (low[stone & low_mask] | high[stone >> half])
                         slot = target * taken.cols.size + rank_of(taken.cols, left_over)
-                        value = max(value, _turn_value(np.int64(taken.values[slot]), setting.draw, setting.quickest))
-                    here[c] = value
+                        here[c] = min(here[c], np.int32(taken.values[slot]))
+
+
+@inlined
+def _fill_packed_rules(setting, free, points, n_free, reach, others):
+    """For the free points of a row: where a stone may slide to, and the two other points of each mill, as patterns.
+
+    reach: int64[n_free]; others: int64[n_free, Q] as in `Lines`, `NEVER` behind the last.
+    """
+    for i in range(n_free):
+        reach[i] = extract(setting.reach[points[i]], free)
+        n = 0
+        for m in range(setting.others.shape[1]):
+            mask = setting.others[points[i], m]
+            if mask & ~free == 0:
+                others[i, n] = extract(mask, free)
+                n += 1
+        others[i, n:] = NEVER
 
 
 @kernel
-def best_column_turns(setting, masks, cols, quiet, taken, start, stop, best):
-    """The same for turns of the column side."""
+def least_after_column_turns(setting, masks, cols, quiet, taken, start, stop, least):
+    """The same for turns of the column side: the row stays, or loses one of its stones."""
     orb = setting.orb
     full = (np.int64(1) << orb.n_points) - 1
+    points = np.empty(32, np.int64)
+    reach = np.empty(32, np.int64)
+    others = np.empty((32, setting.others.shape[1]), np.int64)
+    half = cols.n // 2
+    low_mask = (np.int64(1) << half) - 1
+    # For each stone of the row that may be removed: the row that is left, and what carries a pattern to it.
+    left_rows = np.empty(32, np.int64)
+    low = np.empty((32, 4096), np.int64)
+    high = np.empty((32, 4096), np.int64)
     for row in range(start, stop):
         x = np.int64(masks[row])
         free = full ^ x
-        removable = _removable(setting, x)
-        first = row * quiet.cols.size
+        n_free = fill_points(free, points)
+        _fill_packed_rules(setting, free, points, n_free, reach, others)
+        n_removable = 0
+        rest = _removable(setting, x) if len(taken.values) else np.int64(0)
+        while rest:
+            left = x ^ (rest & -rest)
+            rest &= rest - 1
+            symmetry = np.int64(orb.symmetry_of[left])
+            target_free = full ^ image_of(orb.images, symmetry, left)
+            _fill_carrying(orb.images, symmetry, points, n_free, target_free, low[n_removable], high[n_removable])
+            left_rows[n_removable] = np.int64(orb.row_of[left]) * taken.cols.size
+            n_removable += 1
+        reached = quiet.values[row * quiet.cols.size : (row + 1) * quiet.cols.size]
+        here = least[(row - start) * cols.size : (row - start + 1) * cols.size]
         for c in range(cols.size):
-            y = deposit(np.int64(cols.patterns[c]), free)
-            value = np.int64(best[(row - start) * cols.size + c])
-            origins = y if setting.sliding else np.int64(1)
+            pattern = np.int64(cols.patterns[c])
+            lowest = here[c]
+            origins = pattern if setting.sliding else np.int64(1)
             while origins:
-                p = lowest_bit(origins)
+                i = lowest_bit(origins)
                 origins &= origins - 1
-                left = y ^ (np.int64(1) << p) if setting.sliding else y
-                goals = free & ~y
-                if setting.sliding:
-                    goals &= setting.reach[p]
+                left = pattern ^ (np.int64(1) << i) if setting.sliding else pattern
+                goals = (reach[i] if setting.sliding else (np.int64(1) << n_free) - 1) & ~pattern
                 while goals:
-                    q = lowest_bit(goals)
+                    j = lowest_bit(goals)
                     goals &= goals - 1
-                    after = left | np.int64(1) << q
-                    rest = removable if closes_mill(setting.others, left, q) else np.int64(0)
-                    if rest == 0:
-                        code = np.int64(quiet.values[first + rank_of(quiet.cols, extract(after, free))])
-                        value = max(value, _turn_value(code, setting.draw, setting.quickest))
-                    while rest:
-                        stone = rest & -rest
-                        rest ^= stone
-                        target = np.int64(orb.row_of[x ^ stone])
-                        symmetry = np.int64(orb.symmetry_of[x ^ stone])
-                        value = max(value, _turn_value(_look_up(orb, taken, target, symmetry, after), setting.draw, setting.quickest))
-            best[(row - start) * cols.size + c] = value
+                    after = left | np.int64(1) << j
+                    closes = False
+                    for m in range(others.shape[1]):
+                        closes |= left & others[j, m] == others[j, m]
+                    if not closes or n_removable == 0:
+                        lowest = min(lowest, np.int32(reached[rank_of(quiet.cols, after)]))
+                        continue
+                    for r in range(n_removable):
+                        carried = low[r, after & low_mask] | high[r, after >> half]
+                        lowest = min(lowest, np.int32(taken.values[left_rows[r] + rank_of(taken.cols, carried)]))
+            here[c] = lowest
+
+
+@kernel
+def settle(least, draw, quickest, values):
+    """values: uint16, the value of each position by the least code after its turns; codes as `turn_value` takes them."""
+    for i in range(len(least)):
+        values[i] = _turn_value(np.int64(least[i]), draw, quickest)
 
 
 @kernel
@@ -252,16 +282,18 @@ def recomputer(variant: Variant, subspace: Subspace, width: int, load, metric: M
         taken = view(quiet._replace(own=opponent - 1)) if can_take else nowhere
         arrays = lines(variant.board)
         reach = arrays.anywhere if variant.can_fly(own) and not own_hand else arrays.neighbours
-        setting = Setting(orb, arrays.mills, arrays.others, reach, sliding, variant.capture_in_mills == "any", draw, quickest)
+        setting = Setting(orb, arrays.mills, arrays.others, reach, sliding, variant.capture_in_mills == "any")
         rounds.append((setting, view(quiet), taken))
-    board_is_full = own + opponent == n
-    nothing = draw if board_is_full and variant.full_board == "draw" else LOST
-    best_turns = best_row_turns if rows_own else best_column_turns
+    # A code that turns into what it is worth to have no turn: above that of any win for a loss.
+    without_turn = draw if own + opponent == n and variant.full_board == "draw" else 2 * draw - LOST
+    least_after_turns = least_after_row_turns if rows_own else least_after_column_turns
 
     def recompute(start: int, stop: int) -> np.ndarray:
-        best = np.full((stop - start) * cols.size, nothing, np.uint16)
+        least = np.full((stop - start) * cols.size, without_turn, np.int32)
         for setting, quiet, taken in rounds:
-            best_turns(setting, masks, cols, quiet, taken, start, stop, best)
+            least_after_turns(setting, masks, cols, quiet, taken, start, stop, least)
+        best = np.empty(len(least), np.uint16)
+        settle(least, draw, quickest, best)
         return metric.limited(best, draw) if metric.has_depths else outcome_codes(best, draw)
 
     return recompute

@@ -18,7 +18,7 @@ from conftest import ROOT, build_tables, tables_of
 
 from solver.build import all_targets
 from solver.cli import COMMANDS, group, main
-from solver.cli.building import parse_bytes
+from solver.cli.building import Bars, parse_bytes
 from solver.errors import InputError
 from solver.metric import OUTCOME
 from solver.subspace import Subspace, count_canonical, moving_pairs, placing_subspaces, solved_together
@@ -46,6 +46,17 @@ def morris(monkeypatch, capsys):
 
 def is_one_line(err):
     return err.startswith("morris: ") and err.endswith("\n") and err.count("\n") == 1 and len(err) < 1000
+
+
+def test_the_time_left_is_the_estimate_until_enough_has_been_done_to_tell(capsys, monkeypatch):
+    clock = iter((100, 130, 150))
+    monkeypatch.setattr("solver.cli.building.time.monotonic", lambda: next(clock))
+    bars = Bars([Subspace(3, 3), Subspace(4, 3)], 10_000, 600)
+    bars.done(Subspace(3, 3), 50, 12)  # with compiling: says nothing about the rest
+    bars.done(Subspace(4, 3), 4_950, 20)
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "1/2 3-3: 50 positions in 12.0 s, 0% done, 9:57 min left"
+    assert second == "2/2 4-3: 4,950 positions in 20.0 s, 50% done, 0:30 min left"
 
 
 @pytest.fixture

@@ -54,12 +54,15 @@ def build_options(command):
 
 
 class Bars:
-    """Progress of a build: two bars on a terminal, a line per subspace elsewhere."""
+    """Progress of a build: two bars on a terminal, a line per subspace elsewhere.
 
-    def __init__(self, files, positions: int):
+    seconds: what the build is thought to take, for the time left as long as hardly anything has been done.
+    """
+
+    def __init__(self, files, positions: int, seconds: float):
         self.on_terminal = sys.stderr.isatty()
         self.files, self.done_files, self.started = files, 0, time.monotonic()
-        self.positions, self.done_positions = positions, 0
+        self.positions, self.done_positions, self.seconds = positions, 0, seconds
         self.total = self.pair = None
         if self.on_terminal:
             style = {"unit": "pos", "unit_scale": True, "leave": True, "dynamic_ncols": True}
@@ -84,11 +87,11 @@ class Bars:
         if self.pair is not None:
             self.share(0)
             return
-        elapsed = time.monotonic() - self.started
-        left = elapsed / max(1, self.done_positions) * (self.positions - self.done_positions)
+        share = self.done_positions / max(1, self.positions)
+        whole = self.seconds if share < 0.01 else (time.monotonic() - self.started) / share
         click.echo(
             f"{self.done_files}/{len(self.files)} {subspace.name}: {positions:,} positions in {seconds:.1f} s, "
-            f"{self.done_positions / max(1, self.positions):.0%} done, {_clock(left)} left",
+            f"{share:.0%} done, {_clock(whole * (1 - share))} left",
             err=True,
         )
 
@@ -143,7 +146,7 @@ def run_build(variant, data, metric, max_stones, subspace, jobs, memory, phase, 
             f"{need.disk / 1e9:.2f} GB of disk",
             err=True,
         )
-        bars = Bars(files, need.positions)
+        bars = Bars(files, need.positions, need.seconds)
         started = time.monotonic()
         try:
             if scheduler is None:
