@@ -9,6 +9,7 @@ removed has a slot too: its stones are those after the move.  Its value, the bes
 (``capture_owed``) and serves every turn that closes a mill in it.
 """
 
+from math import comb
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from .edges import (
 )  # fmt: skip
 from .jit import Workers, inlined, kernel
 from .planes import fill_planes, list_with_mill, words_for
-from .subspace import Subspace
+from .subspace import Subspace, count_canonical
 from .symmetry import orbits
 from .values import DTYPES, LOST, draw_code, seen_by_mover
 from .variant import MIN_STONES, Variant
@@ -44,9 +45,8 @@ class Shape(NamedTuple):
 
 def shape_of(variant: Variant, row_stones: int, column_stones: int) -> Shape:
     """Shape of the tables with that many stones on board."""
-    free = variant.board.n_points - row_stones
-    rows = orbits(variant.board).rows(row_stones)
-    return Shape(row_stones, column_stones, len(rows), columns(free, column_stones).size)
+    n_rows = count_canonical(variant, Subspace(row_stones, 0))
+    return Shape(row_stones, column_stones, n_rows, comb(variant.board.n_points - row_stones, column_stones))
 
 
 @kernel
