@@ -26,7 +26,7 @@ import h5py
 import numba
 import numpy as np
 
-FORMAT, INDEX_SCHEME, METRIC = "morris-certificate 1", "orbit-row x colex-column, version 1", "dtw"
+FORMAT, INDEX_SCHEME, METRIC = "morris-certificate 2", "orbit-row x colex-column, version 1", "dtw"
 MIN_STONES, MOST_TURNS, STEP = 3, 512, 1 << 14
 FINE, UNANSWERED, LOST, NO_ROW = range(4)
 MASK = (1 << 24) - 1
@@ -247,15 +247,23 @@ def find_symmetries(n: int, edges, mills) -> list[list[int]]:
     return found
 
 
+def attribute(node, name: str):
+    """An attribute of a file.  Text of variable length is refused unread: HDF5 may wait for ever where it is damaged."""
+    require(node.attrs.get_id(name).dtype.kind in "iuS", f"{name} is no integer and no text of a fixed length")
+    value = node.attrs[name]
+    return value.decode() if isinstance(value, bytes) else value
+
+
 class Certificate:
     """What a certificate says: the rules, the root, and the levels of its strategies."""
 
     def __init__(self, file):
-        self.file, self.variant, rules = file, str(file.attrs["variant"]), json.loads(file.attrs["rules"])
+        self.file, self.variant, rules = file, attribute(file, "variant"), json.loads(attribute(file, "rules"))
         text = json.dumps(rules, sort_keys=True, separators=(",", ":"))
         self.fingerprint = hashlib.sha256(text.encode()).hexdigest()[:16]
-        require(file.attrs["format"] == FORMAT, f"the format is {file.attrs['format']!r}, not {FORMAT!r}")
-        require(file.attrs["fingerprint"] == self.fingerprint, "the fingerprint is not that of the rules")
+        made = attribute(file, "format")
+        require(made == FORMAT, f"the format is {made!r}, not {FORMAT!r}")
+        require(attribute(file, "fingerprint") == self.fingerprint, "the fingerprint is not that of the rules")
         require(Path(self.variant).name == self.variant, "the variant's name is no file name")
         self.rings, n, stones = rules["board"], sum(map(len, rules["board"])), int(rules["stones"])
         only_placing = not rules["place_and_slide"] and n <= 24 and MIN_STONES <= stones <= n // 2
@@ -267,7 +275,7 @@ class Certificate:
                 images[g, p // 8] |= (np.arange(256, dtype=np.uint32) >> p % 8 & 1) << image
         mills = np.array([sum(1 << p for p in mill) for mill in rules["mills"]], np.int64)
         self.game = Game(n, mills, rules["capture_in_mills"] == "any", rules["full_board"] == "draw", images)
-        white, black, white_hand, black_hand, white_moves = map(int, file.attrs["root"])
+        white, black, white_hand, black_hand, white_moves = map(int, attribute(file, "root"))
         counts = white.bit_count() + white_hand, black.bit_count() + black_hand
         fits = white_moves in (0, 1) and black_hand - white_hand == 1 - white_moves and black_hand > 0
         fits &= not white & black and 0 <= white | black < 1 << n and all(MIN_STONES <= c <= stones for c in counts)
@@ -300,11 +308,11 @@ def read_table(data: Path, certificate: Certificate, n_white: int, n_black: int)
     if not path.exists():
         raise Refusal(f"the table {n_white}-{n_black} of {certificate.variant} is missing in {data}", 3)
     with reading(path) as file:
-        require(file.attrs["fingerprint"] == certificate.fingerprint, f"{path} was made for other rules")
-        same = (file.attrs["index_scheme"], file.attrs["metric"]) == (INDEX_SCHEME, METRIC)
+        require(attribute(file, "fingerprint") == certificate.fingerprint, f"{path} was made for other rules")
+        same = (attribute(file, "index_scheme"), attribute(file, "metric")) == (INDEX_SCHEME, METRIC)
         require(same, f"{path} has another index or metric")
         rows, group, n = file["rows"][()], file[f"{n_white}-{n_black}"], certificate.game.n_points
-        rows_are_white = bool(group.attrs["row_side"] == "own")
+        rows_are_white = attribute(group, "row_side") == "own"
         row_stones, column_stones = (n_white, n_black) if rows_are_white else (n_black, n_white)
         values = np.empty((len(rows), comb(n - row_stones, column_stones)), group["values"].dtype)
         fits = group["values"].shape == values.shape and values.dtype.kind == "u"
@@ -356,7 +364,7 @@ def walk(certificate: Certificate, side: str, pool) -> tuple[np.ndarray, str]:
         after = after[after >= 0]
         n_entries, n_replies = n_entries + len(keys), n_replies + replies
         print(f"{where}: {len(keys):,} positions answer {replies:,} replies", flush=True)
-    same = certificate.file[side].attrs["sha256"] == digest.hexdigest()
+    same = attribute(certificate.file[side], "sha256") == digest.hexdigest()
     require(same, f"{side}: the entries differ from their sha256")
     return after, f"{n_entries:,} positions, {n_replies:,} replies answered"
 
@@ -366,7 +374,7 @@ def check(path: Path, data: Path, jobs: int) -> str:
     with ThreadPoolExecutor(jobs) as pool:
         with reading(path) as file:
             certificate = Certificate(file)
-            claims = {side: str(group.attrs["claim"]) for side, group in file.items()}
+            claims = {side: attribute(group, "claim") for side, group in file.items()}
             known = set(claims) <= {"white", "black"} and set(claims.values()) <= {"draw", "win"}
             require(claims and known, "there is no strategy for White or Black to win or draw")
             walks = {side: walk(certificate, side, pool) for side in claims}

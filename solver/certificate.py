@@ -12,7 +12,7 @@ two digits) with two datasets of equal length; a level without positions may be 
                 with the smallest white mask and, among several of these, the smallest black mask
     turns       uint16: target point | (removed point + 1) << 8, points in ring order, in the frame of that image
 
-Attributes of the file: format, variant, rules (JSON), fingerprint, root (white mask, black mask, white hand, black
+Attributes of the file, text of fixed length: format, variant, rules (JSON), fingerprint, root (white mask, black mask, white hand, black
 hand, White to move); of each group: claim (``draw``: at least that; ``win``), and sha256 over all its datasets in order
 of falling hands, positions before turns.
 """
@@ -26,6 +26,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+from .attributes import write_attributes
 from .bits import lowest_bit
 from .errors import InputError, MorrisError
 from .jit import kernel
@@ -35,7 +36,7 @@ from .search import (
     search,
 )  # fmt: skip
 
-FORMAT = "morris-certificate 1"
+FORMAT = "morris-certificate 2"
 
 
 @kernel
@@ -220,16 +221,16 @@ def write_certificate(path, prover: Prover, position, proof: Proof) -> int:
     unfinished = path.with_name(path.name + ".unfinished")
     n_positions = 0
     try:
-        with h5py.File(unfinished, "w") as file:
-            file.attrs.update(
-                format=FORMAT, variant=variant.name, fingerprint=variant.fingerprint, rules=json.dumps(variant.rules()),
-                root=np.array([
+        with h5py.File(unfinished, "w", libver=("v110", "v110")) as file:
+            write_attributes(file, {
+                "format": FORMAT, "variant": variant.name, "fingerprint": variant.fingerprint,
+                "rules": json.dumps(variant.rules()),
+                "root": np.array([
                     position.white, position.black, position.white_hand, position.black_hand, position.white_to_move
                 ], np.int64),
-            )  # fmt: skip
+            })  # fmt: skip
             for side, claim, question in claims:
                 group = file.create_group(side)
-                group.attrs["claim"] = claim
                 digest = hashlib.sha256()
                 for hands, (positions, turns) in strategy(question, position, side == "white").items():
                     level = group.create_group(f"{hands:02d}")
@@ -238,7 +239,7 @@ def write_certificate(path, prover: Prover, position, proof: Proof) -> int:
                     digest.update(positions.tobytes())
                     digest.update(turns.tobytes())
                     n_positions += len(positions)
-                group.attrs["sha256"] = digest.hexdigest()
+                write_attributes(group, {"claim": claim, "sha256": digest.hexdigest()})
         os.replace(unfinished, path)
     except BaseException:
         unfinished.unlink(missing_ok=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from .errors import TableError
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 HEADER_SIZE = 512
 
 
@@ -41,10 +41,10 @@ def read_header(path: Path) -> dict:
     except (ValueError, KeyError, TypeError):
         raise TableError(f"{path}: no finished morris table; delete it and build it again") from None
     if version != FORMAT_VERSION:
-        age = "newer" if isinstance(version, int) and version > FORMAT_VERSION else "unknown"
-        raise TableError(
-            f"{path}: format version {version} is {age}; this program reads version {FORMAT_VERSION}"
-        )
+        age = "unknown"
+        if isinstance(version, int) and version > 0:
+            age = "newer" if version > FORMAT_VERSION else "older, and scripts/convert_tables.py rewrites it"
+        raise TableError(f"{path}: format version {version} is {age}; this program reads version {FORMAT_VERSION}")
     if raw != make_header(payload, digest):
         raise TableError(f"{path}: the header line is damaged")
     if path.stat().st_size != HEADER_SIZE + payload:

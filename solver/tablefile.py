@@ -24,6 +24,7 @@ import h5py
 import numpy as np
 
 from . import __version__
+from .attributes import read_attributes, write_attributes
 from .errors import TableError
 from .header import HEADER_SIZE, file_digest, make_header, read_header
 from .indexing import checked_rows
@@ -95,9 +96,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _write_attributes(node, attributes: dict) -> None:
-    for name, value in attributes.items():
-        node.attrs[name] = value
-    node.attrs["attributes_crc32"] = _attributes_checksum(attributes)
+    write_attributes(node, attributes | {"attributes_crc32": _attributes_checksum(attributes)})
 
 
 def _write_dataset(node, name: str, data: np.ndarray) -> None:
@@ -219,7 +218,7 @@ class TableFile:
             raise TableError(f"{self.path}: the row masks are damaged")
 
     def _checked_attributes(self, node) -> dict:
-        attributes = {k: v.item() if isinstance(v, np.generic) else v for k, v in node.attrs.items()}
+        attributes = read_attributes(node)
         if attributes.pop("attributes_crc32") != _attributes_checksum(attributes):
             raise TableError(f"{self.path}: the attributes of {node.name} are damaged")
         return attributes

@@ -8,6 +8,7 @@ when it is written and read again.  Anything else, a slow example too, is a find
 import argparse
 import asyncio
 import contextlib
+import faulthandler
 import io
 import json
 import platform
@@ -29,6 +30,7 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, Verbosity, given, seed, settings
 from hypothesis import strategies as st
 
+from solver.attributes import write_attributes
 from solver.cli import main
 from solver.errors import InputError, MorrisError, TableError
 from solver.header import HEADER_SIZE, file_digest, make_header
@@ -226,7 +228,7 @@ class Tables:
 
     def _change_attribute(self, node: str, name: str, value) -> None:
         with contextlib.suppress(OSError, KeyError, ValueError, RuntimeError, TypeError), h5py.File(self.path, "r+") as file:
-            file[node].attrs[name] = value
+            write_attributes(file[node], {name: value})
 
 
 ATTRIBUTES = [
@@ -380,10 +382,12 @@ def timed(target: Callable, most: float) -> Callable:
     def run(example) -> None:
         started = time.process_time()
         signal.alarm(HANG)
+        faulthandler.dump_traceback_later(2 * HANG, exit=True, file=sys.__stderr__)  # inside a library no signal is seen
         try:
             target(example)
         finally:
             signal.alarm(0)
+            faulthandler.cancel_dump_traceback_later()
         seconds = time.process_time() - started
         if seconds > most:
             raise Finding(f"{seconds:.1f} s for {str(example)[:300]}")
@@ -440,6 +444,7 @@ def run(seconds: float, names: list[str] | None = None, first_seed: int = 1) -> 
         number, settled = first_seed, None
         while time.monotonic() - begun < seconds:
             for name, (strategy, target, most) in chosen.items():
+                print(f"{name}, seed {number:<9}", end="\r", file=sys.stderr, flush=True)  # what hangs stays on the screen
                 started = time.monotonic()
                 n, found = run_target(strategy, target, most, COMMAND_ROUND if name == "commands" else ROUND, number)
                 results[name]["executions"] += n

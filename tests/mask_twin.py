@@ -246,11 +246,11 @@ class MaskTwin:
         parts, used = [], 0
         for path in sorted(folder.glob("*.h5")):
             with h5py.File(path, "r", locking=False) as file:
-                for name in file.attrs["subspaces"].split():
+                for name in file.attrs["subspaces"].decode().split():
                     table = file[name]
                     key = tuple(int(table.attrs[word]) for word in ("own", "opponent", "own_hand", "opponent_hand"))
-                    assert table.attrs["row_side"] == ("own" if _rows_are_own(*key) else "opponent")
-                    assert table.attrs["width"] == 1 and file.attrs["metric"] == "dtw"
+                    assert table.attrs["row_side"] == (b"own" if _rows_are_own(*key) else b"opponent")
+                    assert table.attrs["width"] == 1 and file.attrs["metric"] == b"dtw"
                     stones = max(key[:2])
                     assert file["rows"][()].tolist() == self.smallest[stones, : self.n_rows[stones]].tolist()
                     values = table["values"][()]

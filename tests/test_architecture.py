@@ -13,7 +13,7 @@ FLOORS = """
     errors jit bits values metric
     board variant subspace position moves notation
     combinatorics indexing symmetry edges planes reindex tally
-    header tablefile store
+    attributes header tablefile store
     conversions counting retrograde to_mill verify
     build planning recheck compare schedule tasks cluster
     leaves search certificate
@@ -28,7 +28,7 @@ MOST_LINES = 400
 
 #: What asking, drawing and playing from the shell import; numba would take most of a second.
 QUICK = """
-    errors values metric board variant subspace position moves notation combinatorics indexing header tablefile store
+    errors values metric board variant subspace position moves notation combinatorics indexing attributes header tablefile store
     worth query stats checking annotate limited render adjudication players match service
 """.split()
 
@@ -112,7 +112,7 @@ def test_verification_shares_nothing_with_the_pass():
     [
         ("click", {"cli"}),
         ("tqdm", {"cli"}),
-        ("h5py", {"tablefile", "certificate"}),  # tables, and proofs that stand alone
+        ("h5py", {"attributes", "tablefile", "certificate"}),  # tables, and proofs that stand alone
         ("llvmlite", {"bits"}),
         ("starlette", {"server", "cli"}),
         ("uvicorn", {"cli"}),

@@ -42,7 +42,7 @@ def chunk_places(path):
     """Where in a file the chunks of values stand, as [(first byte, byte behind, subspace, number)]."""
     places = []
     with h5py.File(path, "r", locking=False) as file:
-        for name in file.attrs["subspaces"].split():
+        for name in file.attrs["subspaces"].decode().split():
             values = file[name]["values"]
             for i in range(values.id.get_num_chunks()):
                 info = values.id.get_chunk_info(i)

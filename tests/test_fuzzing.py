@@ -1,6 +1,8 @@
 """A small share of `scripts/fuzz`, and that it notices what it looks for."""
 
 import json
+import subprocess
+import sys
 
 import fuzzing
 import pytest
@@ -42,6 +44,17 @@ def raises(error):
 def test_what_should_not_happen_is_found(target, words):
     tried, found = fuzzing.run_target(st.integers(0, 100), target, 0.01, 50, number=0)
     assert words in found and tried <= 50
+
+
+def test_a_library_that_never_comes_back_ends_the_run():
+    """It holds the lock of the interpreter, and no signal reaches it: the place is printed and the process ends."""
+    code = (
+        "import ctypes, signal, fuzzing; from hypothesis import strategies as st; fuzzing.HANG = 1\n"
+        "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})\n"
+        "fuzzing.run_target(st.integers(), lambda example: ctypes.PyDLL(None).sleep(600), 9.0, 1, number=7)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "tests", capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and "Timeout" in done.stderr and "in run_target" in done.stderr
 
 
 @pytest.mark.parametrize("broken, target", [("parse_position", fuzzing.read_position), ("parse_moves", fuzzing.read_moves)])

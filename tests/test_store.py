@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from solver import tablefile
+from solver.attributes import read_attributes, write_attributes
 from solver.errors import InputError, MissingTableError, MorrisError, TableError
 from solver.header import HEADER_SIZE, check_file, file_digest, make_header
 from solver.indexing import Indexer
@@ -100,8 +101,9 @@ def test_h5py_alone_reads_the_same(tmp_path):
         assert np.array_equal(file["rows"], rows)
         for subspace, values in tables.items():
             assert np.array_equal(file[subspace.name]["values"][()].reshape(-1), values)
-            assert file[subspace.name].attrs["row_side"] == ("own" if subspace.own == 4 else "opponent")
+            assert file[subspace.name].attrs["row_side"] == (b"own" if subspace.own == 4 else b"opponent")
         assert json.loads(file.attrs["rules"]) == SIX.rules()
+    assert b"GCOL" not in path.read_bytes()  # nothing in the global heap, which HDF5 does not check
 
 
 def test_the_same_bytes_with_and_without_helpers(tmp_path):
@@ -136,7 +138,7 @@ def test_the_header_is_one_line(copied):
     line = path.read_bytes()[:HEADER_SIZE]
     assert line.endswith(b"\n") and line.count(b"\n") == 1
     header = json.loads(line)
-    assert (header["format"], header["version"], header["bytes"]) == ("morris-table", 1, path.stat().st_size - HEADER_SIZE)
+    assert (header["format"], header["version"], header["bytes"]) == ("morris-table", 2, path.stat().st_size - HEADER_SIZE)
 
 
 def test_a_store_opens_no_more_files_than_asked(small_tables):
@@ -342,14 +344,17 @@ def test_tables_of_small_games_come_with_the_program(tmp_path):
     assert not TableStore(tmp_path, NINE).has(PAIR)
 
 
-@pytest.mark.parametrize("version, word", [(2, "newer"), (10**9, "newer"), (0, "unknown"), ("1", "unknown"), (None, "unknown")])
+@pytest.mark.parametrize("version, word", [
+    (3, "newer"), (10**9, "newer"), (1, "older, and scripts/convert_tables.py rewrites it"), (0, "unknown"), ("2", "unknown"),
+    (None, "unknown"),
+])
 def test_other_format_versions_are_refused(copied, version, word):
     path = copied("six", "4-3")
     content = path.read_bytes()
     header = json.loads(content[:HEADER_SIZE]) | {"version": version}
     path.write_bytes(json.dumps(header).encode().ljust(HEADER_SIZE - 1) + b"\n" + content[HEADER_SIZE:])
     for look in (check_file, lambda p: TableFile(p, SIX)):
-        with pytest.raises(TableError, match=f"{word}; this program reads version 1"):
+        with pytest.raises(TableError, match=f"{word}; this program reads version 2"):
             look(path)
 
 
@@ -397,7 +402,7 @@ def attributes(node, **changes):
 
     def change(file, path):
         group = file[node]
-        old = {k: v.item() if isinstance(v, np.generic) else v for k, v in group.attrs.items() if k != "attributes_crc32"}
+        old = {k: v for k, v in read_attributes(group).items() if k != "attributes_crc32"}
         tablefile._write_attributes(group, old | changes)
 
     return change
@@ -487,6 +492,12 @@ HOSTILE = {
     "other stones": attributes("4-3", own=5),
     "no checksum of attributes": remove("4-3", "attributes_crc32"),
     "no width": attributes("4-3", width="wide"),
+    "text of variable length": lambda file, path: file["4-3"].attrs.update(row_side="own"),
+    "a list for the width": lambda file, path: write_attributes(file["4-3"], {"width": np.arange(2)}),
+    "a fraction for the width": attributes("4-3", width=1.0),
+    "nothing for the width": lambda file, path: write_attributes(file["4-3"], {"width": h5py.Empty("i8")}),
+    "huge text": lambda file, path: file.attrs.create("software", b"x" * 70_000, dtype="S70000"),
+    "many attributes": lambda file, path: file.attrs.update({f"n{i}": i for i in range(99)}),
 }
 
 
@@ -573,7 +584,7 @@ def test_outcomes_come_back_as_codes_of_one_byte(tmp_path):
         assert np.array_equal(table.histogram(), tallies[s][0]) and np.array_equal(table.histogram(raw=True), tallies[s][1])
     store.close()
     with h5py.File(path, "r", locking=False) as file:
-        assert (file.attrs["metric"], file["5-3/values"].shape[1]) == ("outcome", 243)
+        assert (file.attrs["metric"], file["5-3/values"].shape[1]) == (b"outcome", 243)
 
 
 def test_every_changed_byte_of_outcomes_is_noticed(tmp_path):

@@ -1,0 +1,75 @@
+"""Attributes of HDF5 files: what is written comes back, and nothing else is read."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+from solver.attributes import MOST_BYTES, read_attributes, write_attributes
+from solver.header import HEADER_SIZE, file_digest, make_header
+
+#: A table file of format version 1, and the byte in its global heap (the length of the first text) that makes HDF5 wait.
+VERSION_1 = Path(__file__).parent / "data" / "version_1.h5"
+HANGING_BYTE, HANGING_VALUE = 2585, 12
+
+GIVEN = {"name": "nine", "mühle": "Mühle\n" * 50, "count": -(2**63), "large": 2**64 - 1, "flag": np.uint8(3)}
+
+
+@pytest.fixture
+def file():
+    with h5py.File("memory", "w", driver="core", backing_store=False, libver=("v110", "v110")) as file:
+        yield file
+
+
+def test_text_and_integers_come_back(file):
+    write_attributes(file, GIVEN)
+    assert read_attributes(file) == GIVEN
+    assert {type(value) for value in read_attributes(file).values()} == {str, int}
+    write_attributes(file, {"name": "six"})
+    assert read_attributes(file)["name"] == "six"
+
+
+def test_arrays_come_back(file):
+    write_attributes(file, {"root": np.array([1, -2, 3])})
+    assert read_attributes(file)["root"].tolist() == [1, -2, 3]
+
+
+@pytest.mark.parametrize(
+    "value, dtype",
+    [
+        ("text", h5py.string_dtype()), (["a", "b"], h5py.string_dtype()), ([b"a", b"b"], "S1"), (1.5, None), (True, None),
+        (b"x" * (MOST_BYTES + 1), f"S{MOST_BYTES + 1}"),
+        (np.zeros(MOST_BYTES // 8 + 1, np.int64), None),
+    ],
+)  # fmt: skip
+def test_anything_else_is_refused_unread(file, monkeypatch, value, dtype):
+    file.attrs.create("odd", value, dtype=dtype)
+    monkeypatch.setattr(h5py.AttributeManager, "__getitem__", None)
+    with pytest.raises(ValueError, match="the attribute odd is no integer and no short text of a fixed length"):
+        read_attributes(file)
+
+
+def test_nothing_is_written_to_the_global_heap(file):
+    write_attributes(file, GIVEN | {f"text {i}": "x" * 4000 for i in range(20)})  # more than fit into an object's header
+    file.flush()
+    assert b"GCOL" not in file.id.get_file_image() and b"GCOL" in VERSION_1.read_bytes()
+
+
+def test_damage_that_makes_hdf5_wait_for_ever_is_refused(tmp_path):
+    """In a process of its own, which can be stopped; a thread that waits inside HDF5 cannot."""
+    path = Path(shutil.copytree(VERSION_1.parent, tmp_path / "six")) / "4-3.h5"
+    content = bytearray(VERSION_1.read_bytes()[HEADER_SIZE:])
+    content[HANGING_BYTE - HEADER_SIZE] = HANGING_VALUE
+    path.write_bytes(bytes(HEADER_SIZE) + content)
+    header = make_header(len(content), file_digest(path))
+    path.write_bytes(header + content)
+    code = (
+        "import sys; from pathlib import Path; from solver.tablefile import TableFile; from solver.variant import get_variant\n"
+        "TableFile(Path(sys.argv[1]), get_variant('six'))"
+    )
+    done = subprocess.run([sys.executable, "-c", code, path], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1 and done.stderr.rstrip().endswith("is no integer and no short text of a fixed length)")
