@@ -231,12 +231,14 @@ def require(condition, message: str) -> None:
 
 
 def find_symmetries(n: int, edges, mills) -> list[list[int]]:
-    """All permutations of the points that keep edges and mills."""
+    """All permutations of the points that keep edges and mills; refuses a board where the search would have no end."""
     near = [{b for edge in edges for b in edge if a in edge and a != b} for a in range(n)]
-    lines, found = {frozenset(mill) for mill in mills}, []
+    lines, found, begun = {frozenset(mill) for mill in mills}, [], []
 
     def extend(images):
         p = len(images)
+        begun.append(p)
+        require(len(begun) < 100_000, "the board has too few edges to tell its points apart")
         if p == n and {frozenset(images[q] for q in line) for line in lines} == lines:
             found.append(images)
         for i in set(range(n)) - set(images):
@@ -258,11 +260,11 @@ class Certificate:
     """What a certificate says: the rules, the root, and the levels of its strategies."""
 
     def __init__(self, file):
+        made = attribute(file, "format")
+        require(made == FORMAT, f"the format is {made!r}, not {FORMAT!r}")
         self.file, self.variant, rules = file, attribute(file, "variant"), json.loads(attribute(file, "rules"))
         text = json.dumps(rules, sort_keys=True, separators=(",", ":"))
         self.fingerprint = hashlib.sha256(text.encode()).hexdigest()[:16]
-        made = attribute(file, "format")
-        require(made == FORMAT, f"the format is {made!r}, not {FORMAT!r}")
         require(attribute(file, "fingerprint") == self.fingerprint, "the fingerprint is not that of the rules")
         require(Path(self.variant).name == self.variant, "the variant's name is no file name")
         self.rings, n, stones = rules["board"], sum(map(len, rules["board"])), int(rules["stones"])

@@ -5,6 +5,7 @@ file is compared with its checksum first and is then exchanged whole or not at a
 what a build writes.  What is not of version 1 is left as it is and told.
 """
 
+import hashlib
 import json
 import re
 import shutil
@@ -13,13 +14,13 @@ import tempfile
 from pathlib import Path
 
 import h5py
-import numpy as np
 
 from solver.attributes import read_attributes, write_attributes
+from solver.build import build_lock
 from solver.errors import MorrisError, TableError
 from solver.header import HEADER_SIZE, file_digest, make_header
 from solver.metric import Metric, get_metric
-from solver.tablefile import TableFile, write_tables
+from solver.tablefile import DAMAGE, TableFile, write_tables
 from solver.variant import Variant, get_variant
 
 
@@ -39,6 +40,18 @@ def check_old(path: Path) -> None:
         raise TableError(f"{path}: the content differs from its checksum")
 
 
+def fix_lengths(file: h5py.File) -> None:
+    """Gives the text in the attributes of a file and its groups a fixed length."""
+    names = file.attrs["subspaces"].split()
+    if not all(isinstance(file.get(name, getlink=True), h5py.HardLink) for name in names):
+        raise ValueError("a subspace is missing or leads out of the file")
+    for node in (file, *(file[name] for name in names)):
+        attributes = dict(node.attrs)
+        for name in attributes:
+            del node.attrs[name]
+        write_attributes(node, attributes)
+
+
 def game_of(attributes: dict) -> tuple[Variant, Metric]:
     """The variant, with the changed rules that its name lists (``nine,stones=7``), and the metric of a file."""
     name, *changes = attributes["variant"].split(",")
@@ -52,33 +65,36 @@ def game_of(attributes: dict) -> tuple[Variant, Metric]:
 def convert(path: Path) -> None:
     """Exchanges one file of version 1 for one of the version that morris reads."""
     check_old(path)
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(shutil.copy(path, folder))
+    with tempfile.TemporaryDirectory() as folder, build_lock(path.parent):
+        copy = Path(shutil.copyfile(path, Path(folder) / path.name))
         with h5py.File(copy, "r+") as file:
-            for node in (file, *(node for node in file.values() if isinstance(node, h5py.Group))):
-                attributes = {k: v.item() if isinstance(v, np.generic) else v for k, v in node.attrs.items()}
-                for name in attributes:
-                    del node.attrs[name]
-                write_attributes(node, attributes)
+            fix_lengths(file)
             variant, metric = game_of(read_attributes(file))
         header = make_header(copy.stat().st_size - HEADER_SIZE, file_digest(copy))
         with open(copy, "r+b") as file:
             file.write(header)
-        old = TableFile(copy, variant, metric)  # every checksum and count is compared here
-        tallies = {s: (table.histogram(), table.histogram(raw=True)) for s, table in old.tables.items()}
-        write_tables(path, variant, old.row_masks, {s: t.read() for s, t in old.tables.items()}, tallies, metric=metric)
+        old, values, tallies = TableFile(copy, variant, metric), {}, {}
+        for subspace, table in old.tables.items():
+            values[subspace], tallies[subspace] = table.read(), (table.histogram(), table.histogram(raw=True))
+            if hashlib.sha256(values[subspace]).hexdigest() != table.values_sha256:
+                raise TableError(f"the values of {subspace.name} are not those of their checksum")
+        mode = path.stat().st_mode
+        write_tables(path, variant, old.row_masks, values, tallies, metric=metric)
+        path.chmod(mode)
         old.close()
 
 
-if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__.splitlines()[0])
-    failed = False
-    for name in sys.argv[1:]:
+def main(names: list[str]) -> int:
+    failed = 0
+    for name in names:
         try:
-            convert(Path(name))
+            convert(Path(name).resolve())
             print(f"{name} converted")
-        except (MorrisError, OSError) as error:
-            failed = True
-            print(error, file=sys.stderr)
-    sys.exit(failed)
+        except (MorrisError, *DAMAGE) as error:
+            failed = 1
+            print(f"{name} is left as it is: {(str(error).splitlines() or [type(error).__name__])[0]}", file=sys.stderr)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]) if len(sys.argv) > 1 else __doc__.splitlines()[0])

@@ -1,15 +1,15 @@
 """Are table files as they were written, and are their values those on record?
 
 The header's checksum finds every changed byte, and does not know where it is.  The checksums inside then tell which
-chunk, list or attribute it belongs to.  ``data/checksums`` has a line for each standard table: its name and the
-checksum of its values, from a build that was verified in every slot.
+chunk, list or attribute it belongs to.  ``data/checksums`` has a line for each table of the games that were verified in
+every slot: its name and the checksum of its values.
 """
 
 import csv
 from pathlib import Path
 
 from .errors import TableError
-from .header import check_file
+from .header import check_file, read_header, refuse_heaps
 from .metric import Metric
 from .store import TableStore
 from .subspace import Subspace, solved_together
@@ -35,6 +35,9 @@ def check_tables(store: TableStore, file: Subspace, recorded: dict[str, str]) ->
     `MissingTableError` where there is no such file.
     """
     path = store.path(file)
+    if path.exists():
+        read_header(path)
+        refuse_heaps(path)
     tables = [store.table(subspace) for subspace in solved_together(store.variant, file)]  # attributes, lists, header
     try:
         check_file(path)

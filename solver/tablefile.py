@@ -162,9 +162,8 @@ def _in_order(pool, function, n: int):
         while pending:
             yield from pending.popleft().result()
     finally:
-        for future in pending:
-            future.cancel()
-        wait(pending)
+        # Only for those at work: nobody tells of one that was cancelled where the pool has been shut down meanwhile.
+        wait([future for future in pending if not future.cancel()])
 
 
 # ---------------------------------------------------------------- reading
@@ -202,6 +201,8 @@ class TableFile:
             )
         if self.attributes["metric"] != str(self.metric):
             raise TableError(f"{self.path}: holds values of the metric {self.attributes['metric']}, not {self.metric}")
+        if (json.loads(self.attributes["rules"]), self.attributes["unit"]) != (variant.rules(), self.metric.unit):
+            raise TableError(f"{self.path}: its rules or unit are not those of its fingerprint and metric")
         if self.attributes["index_scheme"] != INDEX_SCHEME:
             raise TableError(f"{self.path}: made with another index")
         named = [parse_subspace(name, variant) for name in self.attributes["subspaces"].split()]
@@ -234,6 +235,9 @@ class TableFile:
         dataset = node[name]
         if dataset.shape != shape or dataset.dtype != dtype or dataset.is_virtual or dataset.external:
             raise TableError(f"{self.path}: {dataset.name} is {dataset.dtype}{dataset.shape}, not {dtype}{shape}")
+        chunk = dataset.chunks  # HDF5 takes memory for a whole one, so it must be no larger than what is stored
+        if chunk is None or dataset.maxshape != shape or any(part > whole for part, whole in zip(chunk, shape, strict=True)):
+            raise TableError(f"{self.path}: {dataset.name} has chunks {chunk}, which do not fit {shape}")
         return dataset
 
     def close(self) -> None:
@@ -247,7 +251,8 @@ class Table:
         attributes = file._checked_attributes(group)
         self.file, self.subspace, self._group = file, subspace, group
         counts = tuple(attributes[k] for k in ("own", "opponent", "own_hand", "opponent_hand"))
-        if counts != tuple(subspace) or attributes["width"] not in DTYPES:
+        side = "own" if subspace.rows_are_own else "opponent"
+        if (counts, attributes["row_side"]) != (tuple(subspace), side) or attributes["width"] not in DTYPES:
             raise TableError(f"{file.path}: the table of {subspace.name} describes another subspace")
         self.metric, self.width = file.metric, attributes["width"]
         self.dtype = DTYPES[self.width]
@@ -258,6 +263,9 @@ class Table:
         self._row_items = self.metric.stored_columns(self.n_columns)
         self._values = file._dataset(group, "values", (self.n_rows, self._row_items), self.dtype)
         self.chunk_rows = self._values.chunks[0]
+        row_bytes = self._row_items * self.width
+        if self._values.chunks[1] != self._row_items or self.chunk_rows * row_bytes > max(CHUNK_BYTES, row_bytes):
+            raise TableError(f"{file.path}: {self._values.name} has chunks {self._values.chunks}, which are no few whole rows")
         self.n_chunks = -(-self.n_rows // self.chunk_rows)
         self._checksums = file._dataset(group, "chunk_crc32", (self.n_chunks,), np.dtype(np.uint32))[()]
 

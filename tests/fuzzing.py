@@ -228,7 +228,10 @@ class Tables:
 
     def _change_attribute(self, node: str, name: str, value) -> None:
         with contextlib.suppress(OSError, KeyError, ValueError, RuntimeError, TypeError), h5py.File(self.path, "r+") as file:
-            write_attributes(file[node], {name: value})
+            if isinstance(value, str):
+                write_attributes(file[node], {name: value})
+            else:
+                file[node].attrs[name] = value
 
 
 ATTRIBUTES = [

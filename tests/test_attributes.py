@@ -9,14 +9,14 @@ import h5py
 import numpy as np
 import pytest
 
-from solver.attributes import MOST_BYTES, read_attributes, write_attributes
+from solver.attributes import MOST_ATTRIBUTES, MOST_BYTES, read_attributes, write_attributes
 from solver.header import HEADER_SIZE, file_digest, make_header
 
 #: A table file of format version 1, and the byte in its global heap (the length of the first text) that makes HDF5 wait.
 VERSION_1 = Path(__file__).parent / "data" / "version_1.h5"
 HANGING_BYTE, HANGING_VALUE = 2585, 12
 
-GIVEN = {"name": "nine", "mühle": "Mühle\n" * 50, "count": -(2**63), "large": 2**64 - 1, "flag": np.uint8(3)}
+GIVEN = {"name": "nine", "mühle": "Mühle" * 50, "nothing": "", "count": -(2**63), "large": 2**64 - 1, "flag": np.uint8(3)}
 
 
 @pytest.fixture
@@ -43,14 +43,36 @@ def test_arrays_come_back(file):
     [
         ("text", h5py.string_dtype()), (["a", "b"], h5py.string_dtype()), ([b"a", b"b"], "S1"), (1.5, None), (True, None),
         (b"x" * (MOST_BYTES + 1), f"S{MOST_BYTES + 1}"),
-        (np.zeros(MOST_BYTES // 8 + 1, np.int64), None),
+        (np.zeros(MOST_BYTES // 8 + 1, np.int64), None), (h5py.Empty("i8"), None), (h5py.Empty("S3"), None),
     ],
 )  # fmt: skip
 def test_anything_else_is_refused_unread(file, monkeypatch, value, dtype):
     file.attrs.create("odd", value, dtype=dtype)
     monkeypatch.setattr(h5py.AttributeManager, "__getitem__", None)
-    with pytest.raises(ValueError, match="the attribute odd is no integer and no short text of a fixed length"):
+    with pytest.raises(ValueError, match="the attribute 'odd' is no integer and no short text of a fixed length"):
         read_attributes(file)
+
+
+@pytest.mark.parametrize("value", ["two\nlines", "\x1b[31m", b"\xff"])
+def test_text_that_cannot_be_shown_is_refused(file, value):
+    file.attrs.create("odd", value.encode() if isinstance(value, str) else value, dtype="S9")
+    with pytest.raises(ValueError, match="no printable text|can't decode"):
+        read_attributes(file)
+
+
+def test_more_attributes_than_any_file_has_are_refused(file):
+    write_attributes(file, {f"n{i}": i for i in range(MOST_ATTRIBUTES)})
+    assert len(read_attributes(file)) == MOST_ATTRIBUTES
+    write_attributes(file, {"one more": 1})
+    with pytest.raises(ValueError, match="65 attributes are more than the 64 that are read"):
+        read_attributes(file)
+
+
+@pytest.mark.parametrize("value", [1.5, True, ["a"], None, b"raw"])
+def test_nothing_else_is_written(file, value):
+    with pytest.raises(TypeError, match="is no integer and no text"):
+        write_attributes(file, {"odd": value})
+    assert not len(file.attrs)
 
 
 def test_nothing_is_written_to_the_global_heap(file):

@@ -418,6 +418,8 @@ def off_the_board(file):
         (change_rules(fly_at=3), "made for other rules"),
         (change_rules(stones=5), "the root is no position"),
         (change_rules(mills=[[0, 1, 2]]), "no answer|illegal turn"),
+        (change_rules(edges=[], mills=[]), "the board has too few edges to tell its points apart"),
+        (change_rules(edges=[]), "the board has too few edges to tell its points apart"),
         (change_rules(place_and_slide=True), "no game that begins with placing only"),
     ],
     ids=lambda value: getattr(value, "__name__", None),

@@ -5,6 +5,8 @@ import hashlib
 import random
 import re
 import shutil
+import subprocess
+import sys
 from collections import Counter
 
 import h5py
@@ -15,7 +17,7 @@ from conftest import ROOT, build_tables, tables_of
 from solver.build import all_targets, moving_targets
 from solver.checking import RECORDS, check_tables, recorded_checksums
 from solver.errors import MissingTableError, TableError
-from solver.header import HEADER_SIZE
+from solver.header import HEADER_SIZE, file_digest, make_header
 from solver.stats import game_files
 from solver.store import TableStore
 from solver.subspace import Subspace, count_canonical, parse_subspace, solved_together
@@ -197,3 +199,47 @@ def test_shipped_tables_are_those_on_record():
         on_record = sum(check_tables(store, file, recorded) for file in game_files(store))
         assert on_record == sum(len(solved_together(variant, file)) for file in game_files(store)) == len(recorded)
         store.close()
+
+
+# ---------------------------------------------------------------- crafted files
+
+
+def looped_virtual_dataset(path):
+    """Values that lie elsewhere, with the list of places, in HDF5's global heap, made endless."""
+    with h5py.File(path, "r+") as file:
+        shape = file["4-3/values"].shape
+        del file["4-3/values"]
+        layout = h5py.VirtualLayout(shape=shape, dtype=np.uint8)
+        layout[:10] = h5py.VirtualSource("elsewhere.h5", "values", shape=(10, shape[1]))
+        file["4-3"].create_virtual_dataset("values", layout)
+    content = bytearray(path.read_bytes())
+    content[content.index(b"GCOL") + 24] = 0xFF
+    path.write_bytes(content)
+
+
+def looped_external_list(path):
+    """Values in another file, with the free space of the local heap that names it made endless."""
+    with h5py.File(path, "r+") as file:
+        shape = file["4-3/values"].shape
+        del file["4-3/values"]
+        file["4-3"].create_dataset("values", shape, np.uint8, external=[("x" * 40, 0, 1 << 20)])
+    content = bytearray(path.read_bytes())
+    at, block = content.index(b"HEAP"), 16
+    data = int.from_bytes(content[at + 24 : at + 32], "little") + HEADER_SIZE
+    content[at + 16 : at + 24] = block.to_bytes(8, "little")
+    content[data + block : data + block + 16] = block.to_bytes(8, "little") + (8).to_bytes(8, "little")
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("craft", [looped_virtual_dataset, looped_external_list])
+def test_files_made_to_keep_hdf5_busy_for_ever_are_refused_before_it_sees_them(small_tables, tmp_path, craft):
+    path = tmp_path / "six" / "4-3.h5"
+    path.parent.mkdir()
+    shutil.copy(small_tables / "six" / "4-3.h5", path)
+    craft(path)
+    header = make_header(path.stat().st_size - HEADER_SIZE, file_digest(path))
+    with open(path, "r+b") as file:
+        file.write(header)
+    command = [sys.executable, "-c", "from solver.cli import main; main()", "check", "-V", "six", "--data", str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 4 and "4-3.h5: it has a heap without checksums" in done.stdout + done.stderr

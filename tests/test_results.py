@@ -29,7 +29,7 @@ COMPARED = sorted(path.stem.removeprefix("nine_against_") for path in RESULTS.gl
 
 
 def test_there_are_results():
-    assert {"nine-nofly", "nine-strict", "ten", "eleven", "morabaraba"} <= set(VARIANTS) and COMPARED
+    assert {"nine-nofly", "nine-strict", "ten", "eleven", "morabaraba", "twelve"} <= set(VARIANTS) and COMPARED
 
 
 @pytest.mark.parametrize("name", VARIANTS)

@@ -1,12 +1,14 @@
 """Table files: what is written comes back, what is damaged or foreign is refused, nothing half-written counts."""
 
+import contextlib
 import json
 import os
 import pickle
 import random
 import shutil
+import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 
 import h5py
 import numpy as np
@@ -358,6 +360,16 @@ def test_other_format_versions_are_refused(copied, version, word):
             look(path)
 
 
+@pytest.mark.parametrize("size", ["1000", None, 1.0, [36460], {}])
+def test_a_length_that_is_no_number_is_refused(copied, size):
+    path = copied("six", "4-3")
+    content = path.read_bytes()
+    header = json.loads(content[:HEADER_SIZE]) | {"bytes": size}
+    path.write_bytes(json.dumps(header).encode().ljust(HEADER_SIZE - 1) + b"\n" + content[HEADER_SIZE:])
+    with pytest.raises(TableError, match="no finished morris table"):
+        TableFile(path, SIX)
+
+
 @pytest.mark.parametrize("content", [b"", b"\n", b"{}" + b" " * 600, b"[1, 2]" + b" " * 600, b"\xff" * 600, b"[" * 600, b'"' * 2000])
 def test_what_is_no_table_at_all_is_refused(tmp_path, content):
     path = tmp_path / "4-3.h5"
@@ -494,10 +506,17 @@ HOSTILE = {
     "no width": attributes("4-3", width="wide"),
     "text of variable length": lambda file, path: file["4-3"].attrs.update(row_side="own"),
     "a list for the width": lambda file, path: write_attributes(file["4-3"], {"width": np.arange(2)}),
-    "a fraction for the width": attributes("4-3", width=1.0),
-    "nothing for the width": lambda file, path: write_attributes(file["4-3"], {"width": h5py.Empty("i8")}),
-    "huge text": lambda file, path: file.attrs.create("software", b"x" * 70_000, dtype="S70000"),
-    "many attributes": lambda file, path: file.attrs.update({f"n{i}": i for i in range(99)}),
+    "a fraction for the width": lambda file, path: file["4-3"].attrs.update(width=1.0),
+    "nothing for the width": lambda file, path: file["4-3"].attrs.update(width=h5py.Empty("i8")),
+    "huge text": attributes("/", software="x" * 70_000),
+    "many attributes": attributes("/", **{f"n{i}": i for i in range(99)}),
+    "two lines of text": attributes("/", variant="six\nfive", fingerprint="0" * 16),
+    "another side of the rows": attributes("4-3", row_side="opponent"),
+    "other rules": attributes("/", rules=json.dumps(NINE.rules())),
+    "another unit": attributes("/", unit="moves"),
+    "rows in a huge chunk": replace("rows", shape=(158,), dtype=np.uint32, maxshape=(None,), chunks=(1 << 28,)),
+    "a huge chunk of values": replace("4-3/values", shape=(158, 220), dtype=np.uint8, maxshape=(None, 220), chunks=(1 << 22, 220)),
+    "all values in a chunk": replace("4-3/values", shape=(158, 220), dtype=np.uint8, maxshape=(158, 220), chunks=(158, 110)),
 }
 
 
@@ -624,6 +643,24 @@ def test_outcomes_stand_in_only_where_asked(tmp_path):
         TableStore(tmp_path, NINE, metric=OUTCOME).table(PAIR)
     for store in (strict, lenient):
         store.close()
+
+
+def test_a_pool_that_is_shut_down_meanwhile_ends_the_calls():
+    """As Ctrl-C does while a file is written: what the pool drops is never waited for."""
+    go_on, ended = threading.Event(), threading.Event()
+    pool = ThreadPoolExecutor(1)
+
+    def results():
+        with contextlib.suppress(CancelledError, RuntimeError):
+            list(tablefile._in_order(pool, lambda i: go_on.wait(60), 100 * tablefile.CHUNKS_AT_A_TIME))
+        ended.set()
+
+    threading.Thread(target=results, daemon=True).start()
+    while not pool._work_queue.qsize():
+        time.sleep(0.001)
+    pool.shutdown(wait=False, cancel_futures=True)
+    go_on.set()
+    assert ended.wait(60)
 
 
 def test_no_call_goes_on_after_an_error_or_an_early_end(monkeypatch):
