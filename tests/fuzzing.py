@@ -303,7 +303,7 @@ class CommandLine:
     @staticmethod
     def _run(line: list[str], typed: str, folder: Path) -> tuple[str, str, int]:
         before = sys.argv, sys.stdin
-        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", errors="surrogateescape") for _ in range(2))
+        out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", errors=errors) for errors in ("strict", "backslashreplace"))  # as Python has them
         sys.argv, sys.stdin = line, io.TextIOWrapper(io.BytesIO(typed.encode("utf-8", "surrogatepass")), "utf-8", errors="replace")
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), contextlib.chdir(folder):
