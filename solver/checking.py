@@ -1,8 +1,8 @@
 """Are table files as they were written, and are their values those on record?
 
 The header's checksum finds every changed byte, and does not know where it is.  The checksums inside then tell which
-chunk, list or attribute it belongs to.  ``data/checksums`` has a line for each table of the games that were verified in
-every slot: its name and the checksum of its values.
+chunk, list or attribute it belongs to.  ``data/checksums`` has a line for each table of some games: its name and the
+checksum of its values.  The README says which of them were verified in every slot.
 """
 
 import csv
