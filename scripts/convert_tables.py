@@ -18,7 +18,7 @@ import h5py
 from solver.attributes import read_attributes, write_attributes
 from solver.build import build_lock
 from solver.errors import MorrisError, TableError
-from solver.header import HEADER_SIZE, file_digest, make_header
+from solver.header import HEADER_SIZE, file_digest, write_header
 from solver.metric import Metric, get_metric
 from solver.tablefile import DAMAGE, TableFile, write_tables
 from solver.variant import Variant, get_variant
@@ -70,9 +70,7 @@ def convert(path: Path) -> None:
         with h5py.File(copy, "r+") as file:
             fix_lengths(file)
             variant, metric = game_of(read_attributes(file))
-        header = make_header(copy.stat().st_size - HEADER_SIZE, file_digest(copy))
-        with open(copy, "r+b") as file:
-            file.write(header)
+        write_header(copy)
         old, values, tallies = TableFile(copy, variant, metric), {}, {}
         for subspace, table in old.tables.items():
             values[subspace], tallies[subspace] = table.read(), (table.histogram(), table.histogram(raw=True))

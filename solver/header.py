@@ -7,6 +7,7 @@ length and a checksum, a single changed byte anywhere in the file can be found.
 import hashlib
 import json
 import mmap
+import os
 from pathlib import Path
 
 from .errors import TableError
@@ -31,6 +32,15 @@ def file_digest(path: Path) -> str:
         while block := file.read(1 << 22):
             digest.update(block)
     return digest.hexdigest()
+
+
+def write_header(path: Path) -> None:
+    """Writes the header over the first bytes of a file whose content is complete, and waits until it is on the disk."""
+    header = make_header(path.stat().st_size - HEADER_SIZE, file_digest(path))
+    with open(path, "r+b") as file:
+        file.write(header)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def refuse_heaps(path: Path) -> None:

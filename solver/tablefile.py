@@ -26,7 +26,7 @@ import numpy as np
 from . import __version__
 from .attributes import read_attributes, write_attributes
 from .errors import TableError
-from .header import HEADER_SIZE, file_digest, make_header, read_header
+from .header import HEADER_SIZE, read_header, write_header
 from .indexing import checked_rows
 from .metric import DTW, Metric
 from .subspace import Subspace, count_canonical, parse_subspace, solved_together
@@ -75,11 +75,7 @@ def write_tables(
             _write_dataset(file, "rows", row_masks.astype(np.uint32))
             for subspace, values in tables.items():
                 _write_table(file, subspace, values, len(row_masks), tallies[subspace], pool, metric)
-        size = unfinished.stat().st_size - HEADER_SIZE
-        with open(unfinished, "r+b") as raw:
-            raw.write(make_header(size, file_digest(unfinished)))
-            raw.flush()
-            os.fsync(raw.fileno())
+        write_header(unfinished)
         os.replace(unfinished, path)
         _sync_folder(path.parent)
     except BaseException:

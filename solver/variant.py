@@ -148,6 +148,7 @@ KNOWN = {
     "nine-nofly": "draw, proved here from the complete moving phase",
     "nine-strict": "draw, proved here from the complete moving phase",
     "lasker": "draw (Stahlhacke 2003); not computed here",
+    "lasker-nine": "draw, by complete tables of outcomes",
     "morabaraba": "win for the first player in 49 plies (Gévay and Danner 2014); proved here from the complete moving phase",
     "twelve": "win for the first player in 47 plies, proved here from the complete moving phase",
     "ten": "draw (Gévay and Danner 2014); proved here from the complete moving phase",

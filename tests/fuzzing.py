@@ -33,7 +33,7 @@ from hypothesis import strategies as st
 from solver.attributes import write_attributes
 from solver.cli import main
 from solver.errors import InputError, MorrisError, TableError
-from solver.header import HEADER_SIZE, file_digest, make_header
+from solver.header import write_header
 from solver.moves import format_turn, legal_turns, parse_turn, play
 from solver.notation import format_mfen, format_moves, format_sanmill, parse_moves, parse_position
 from solver.position import check_position, format_own_form, start
@@ -213,10 +213,7 @@ class Tables:
         if attribute is not None:
             self._change_attribute(*attribute)
         if sealed:
-            size = self.path.stat().st_size - HEADER_SIZE
-            header = make_header(size, file_digest(self.path))
-            with open(self.path, "r+b") as file:
-                file.write(header)
+            write_header(self.path)
         try:
             read = self._read()
         except TableError as error:

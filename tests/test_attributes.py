@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from solver.attributes import MOST_ATTRIBUTES, MOST_BYTES, read_attributes, write_attributes
-from solver.header import HEADER_SIZE, file_digest, make_header
+from solver.header import write_header
 
 #: A table file of format version 1, and the byte in its global heap (the length of the first text) that makes HDF5 wait.
 VERSION_1 = Path(__file__).parent / "data" / "version_1.h5"
@@ -84,11 +84,10 @@ def test_nothing_is_written_to_the_global_heap(file):
 def test_damage_that_makes_hdf5_wait_for_ever_is_refused(tmp_path):
     """In a process of its own, which can be stopped; a thread that waits inside HDF5 cannot."""
     path = Path(shutil.copytree(VERSION_1.parent, tmp_path / "six")) / "4-3.h5"
-    content = bytearray(VERSION_1.read_bytes()[HEADER_SIZE:])
-    content[HANGING_BYTE - HEADER_SIZE] = HANGING_VALUE
-    path.write_bytes(bytes(HEADER_SIZE) + content)
-    header = make_header(len(content), file_digest(path))
-    path.write_bytes(header + content)
+    content = bytearray(VERSION_1.read_bytes())
+    content[HANGING_BYTE] = HANGING_VALUE
+    path.write_bytes(content)
+    write_header(path)
     code = (
         "import sys; from pathlib import Path; from solver.tablefile import TableFile; from solver.variant import get_variant\n"
         "TableFile(Path(sys.argv[1]), get_variant('six'))"

@@ -17,7 +17,7 @@ import pytest
 from solver import tablefile
 from solver.attributes import read_attributes, write_attributes
 from solver.errors import InputError, MissingTableError, MorrisError, TableError
-from solver.header import HEADER_SIZE, check_file, file_digest, make_header
+from solver.header import HEADER_SIZE, check_file, write_header
 from solver.indexing import Indexer
 from solver.metric import DTW, OUTCOME
 from solver.store import SHIPPED_TABLES, TableStore, require_writable, table_path
@@ -63,14 +63,6 @@ def change_byte(path, at, by=1):
     content = bytearray(path.read_bytes())
     content[at] = (content[at] + by) % 256
     path.write_bytes(content)
-
-
-def seal(path):
-    """Gives a file made by others a right header, so that only what it holds can be wrong."""
-    size = path.stat().st_size - HEADER_SIZE
-    digest = file_digest(path)
-    with open(path, "r+b") as file:
-        file.write(make_header(size, digest))
 
 
 # ---------------------------------------------------------------- round trip
@@ -154,7 +146,7 @@ def test_a_store_opens_no_more_files_than_asked(small_tables):
 # ---------------------------------------------------------------- nothing half-written
 
 
-@pytest.mark.parametrize("broken", ["_write_dataset", "file_digest", "_sync_folder", "_write_attributes"])
+@pytest.mark.parametrize("broken", ["_write_dataset", "write_header", "_sync_folder", "_write_attributes"])
 def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch, broken):
     path, *_ = write_made_up(tmp_path)
     before = path.read_bytes()
@@ -346,15 +338,19 @@ def test_tables_of_small_games_come_with_the_program(tmp_path):
     assert not TableStore(tmp_path, NINE).has(PAIR)
 
 
+def change_header(path, **changes):
+    content = path.read_bytes()
+    header = json.loads(content[:HEADER_SIZE]) | changes
+    path.write_bytes(json.dumps(header).encode().ljust(HEADER_SIZE - 1) + b"\n" + content[HEADER_SIZE:])
+
+
 @pytest.mark.parametrize("version, word", [
     (3, "newer"), (10**9, "newer"), (1, "older, and scripts/convert_tables.py rewrites it"), (0, "unknown"), ("2", "unknown"),
     (None, "unknown"),
 ])
 def test_other_format_versions_are_refused(copied, version, word):
     path = copied("six", "4-3")
-    content = path.read_bytes()
-    header = json.loads(content[:HEADER_SIZE]) | {"version": version}
-    path.write_bytes(json.dumps(header).encode().ljust(HEADER_SIZE - 1) + b"\n" + content[HEADER_SIZE:])
+    change_header(path, version=version)
     for look in (check_file, lambda p: TableFile(p, SIX)):
         with pytest.raises(TableError, match=f"{word}; this program reads version 2"):
             look(path)
@@ -363,9 +359,7 @@ def test_other_format_versions_are_refused(copied, version, word):
 @pytest.mark.parametrize("size", ["1000", None, 1.0, [36460], {}])
 def test_a_length_that_is_no_number_is_refused(copied, size):
     path = copied("six", "4-3")
-    content = path.read_bytes()
-    header = json.loads(content[:HEADER_SIZE]) | {"bytes": size}
-    path.write_bytes(json.dumps(header).encode().ljust(HEADER_SIZE - 1) + b"\n" + content[HEADER_SIZE:])
+    change_header(path, bytes=size)
     with pytest.raises(TableError, match="no finished morris table"):
         TableFile(path, SIX)
 
@@ -525,7 +519,7 @@ def test_a_file_made_by_others_is_refused(copied, fault):
     path = copied("six", "4-3")
     with h5py.File(path, "r+") as file:
         HOSTILE[fault](file, path)
-    seal(path)
+    write_header(path)
     check_file(path)  # nothing is damaged: it was made so
     with pytest.raises(TableError) as error:
         read_everything(path, SIX)
@@ -538,7 +532,7 @@ def test_a_probe_with_rows_in_another_order_would_be_wrong(copied, monkeypatch):
     own = int(orbits(SIX.board).rows(4)[100])
     with h5py.File(path, "r+") as file:
         HOSTILE["rows moved by one"](file, path)
-    seal(path)
+    write_header(path)
     monkeypatch.setattr(tablefile, "checked_rows", lambda board, stones, masks: masks)
     moved = TableFile(path, SIX).row_masks
     free = [p for p in range(16) if not own >> p & 1]
@@ -550,7 +544,7 @@ def test_changed_attributes_without_their_checksum_are_refused(copied):
     path = copied("six", "4-3")
     with h5py.File(path, "r+") as file:
         file["4-3"].attrs["positions"] = 1
-    seal(path)
+    write_header(path)
     with pytest.raises(TableError, match="the attributes of /4-3 are damaged"):
         TableFile(path, SIX)
 
@@ -559,7 +553,7 @@ def test_a_tally_that_is_not_that_of_the_attributes_is_refused(copied):
     path = copied("six", "4-3")
     with h5py.File(path, "r+") as file:
         file["4-3/orbit_histogram"][3] += 1
-    seal(path)
+    write_header(path)
     with pytest.raises(TableError, match="tally of 4-3"):
         TableFile(path, SIX).tables[PAIR].histogram()
 
