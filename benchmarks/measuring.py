@@ -1,4 +1,4 @@
-"""What a benchmark is made of: a setting to run in, a measurement with its raw times, and the machine it ran on.
+"""What a benchmark is made of: a setting to run in, a measurement with its raw times, the machine it ran on and its neighbours.
 
 A measurement keeps seconds of every run and plain amounts (positions, edges, bytes); rates follow from these.  It also
 says what its answer was compared with: a benchmark whose answer nobody checked cannot be written down.
@@ -130,7 +130,7 @@ def timed(setting: Setting, function) -> list[float]:
 
 
 def machine() -> dict:
-    """The machine, the versions of everything that matters for speed, and how busy it is now."""
+    """The machine, and the versions of everything that matters for speed."""
     from importlib.metadata import version
 
     import h5py
@@ -152,13 +152,35 @@ def machine() -> dict:
         "source": source_hash(),
         "commit": _commit(),
         "pext": USES_INSTRUCTIONS,
-        "load": load(),
     }
 
 
-def load() -> float | None:
-    """Processes that wait for a core, averaged over a minute."""
-    return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+class Neighbours:
+    """What else keeps the machine busy from now on: other processes, and a host that lends its cores to others.
+
+    The load average would not say: for a minute it still holds what the run before this one did.
+    """
+
+    def __init__(self) -> None:
+        self._before = _clocks()
+
+    def cores(self) -> float | None:
+        """Cores that something else kept busy since the beginning, on average; None where the system does not tell."""
+        now = _clocks()
+        if now is None or self._before is None:
+            return None
+        passed, busy, own = (b - a for a, b in zip(self._before, now))
+        return round(max(0.0, busy - own) / passed, 2) if passed > 0 else 0.0
+
+
+def _clocks() -> tuple[float, float, float] | None:
+    """Seconds that passed, seconds in which cores were busy, and those of this process and its finished children."""
+    first = next(iter(_lines("/proc/stat")), "").split()
+    if len(first) < 9 or first[0] != "cpu":
+        return None
+    user, nice, system, _idle, _waiting, irq, softirq, stolen = map(int, first[1:9])
+    own = os.times()
+    return own.elapsed, (user + nice + system + irq + softirq + stolen) / os.sysconf("SC_CLK_TCK"), sum(own[:4])
 
 
 def _lines(path: str) -> list[str]:

@@ -98,7 +98,7 @@ def ratio_table(new: list[dict], old: list[dict]) -> str:
 
 
 def _differences(new: list[dict], old: list[dict]) -> str:
-    """What the last machine records differ in, source and load left out."""
+    """What the last machine records differ in, what changes with every run left out."""
     machines = [next((r for r in reversed(records) if r["kind"] == "machine"), {}) for records in (old, new)]
     ignored = {"run", "kind", "load", "source", "commit", "compile_s", "compiled"}
     names = [k for k in machines[1] if k not in ignored and k in machines[0] and machines[0][k] != machines[1][k]]

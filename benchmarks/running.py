@@ -18,7 +18,7 @@ from solver.variant import Variant, get_variant
 from . import bench_index, bench_memory, bench_pass, bench_placing, bench_proof, bench_query, bench_store, bench_verify
 from .bounds import bound_table
 from .loading import needed_files, provide
-from .measuring import OTHER_RATES, RATED, BenchmarkError, Measurement, Setting, load, machine
+from .measuring import OTHER_RATES, RATED, BenchmarkError, Measurement, Neighbours, Setting, machine
 from .results import ResultsFile, measurement_record, speed_ups
 
 #: All benchmarks, in the order in which they run; the machine's own limits first, for the bound.
@@ -33,6 +33,8 @@ PLACING = ("4-4+1-0", "5-4+1-0", "5-5+1-0")
 LARGE_PLACING = ("6-6+1-0", "7-7+1-0", "8-8+1-0")
 #: What the warm-up works on.
 TINY_PAIRS, TINY_PLACING, TINY_PROOF = ("3-3", "4-3", "4-4"), ("3-3+1-0",), "four"
+#: The share of the cores that others may take without spoiling the times.
+NEGLIGIBLE = 0.05
 #: Cached kernels have this suffix.
 COMPILED = "*.nbc"
 
@@ -141,8 +143,7 @@ def _run(setting: Setting, names: list[str], file: ResultsFile, show) -> list[di
     records = [file.add("machine", {"variant": setting.variant.name, "workers": setting.workers, **facts})]
     for name, value in facts.items():
         show(f"{name:14} {value}")
-    _warn_if_busy(facts["load"], facts["cores"], show)
-    failures = []
+    neighbours, failures = Neighbours(), []
     for name in names:
         before = len(list(CACHE_FOLDER.rglob(COMPILED)))
         try:
@@ -154,16 +155,15 @@ def _run(setting: Setting, names: list[str], file: ResultsFile, show) -> list[di
             show(f"{name}: FAILED: {error}")
         if late := len(list(CACHE_FOLDER.rglob(COMPILED))) - before:
             show(f"{name}: {late} kernels were compiled during the measurement; its first run is too slow")
-    records.append(file.add("end", {"load": load(), "failures": failures}))
+    others = neighbours.cores()
+    records.append(file.add("end", {"others": others, "failures": failures}))
     for title, table in (("speed-up", speed_ups(records)), ("lower bound", bound_table(records))):
         if table:
             show(f"\n{title}\n{table}")
     show(f"\nresults in {file.path}")
+    if others is not None and others > facts["cores"] * NEGLIGIBLE:
+        show(f"something else kept {others:g} of {facts['cores']} cores busy meanwhile: do not trust these times")
     if failures:
         raise BenchmarkError(f"{len(failures)} of {len(names)} benchmarks failed: {'; '.join(failures)}")
     return records
 
-
-def _warn_if_busy(waiting: float | None, cores: int, show) -> None:
-    if waiting is not None and waiting > cores / 2:
-        show(f"the machine is busy with something else (load {waiting} on {cores} cores): do not trust these times")

@@ -23,9 +23,9 @@ from solver.variant import get_variant
 
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import answers, bounds, counting, plot, results, running  # noqa: E402
+from benchmarks import answers, bounds, counting, measuring, plot, results, running  # noqa: E402
 from benchmarks.loading import Loader  # noqa: E402
-from benchmarks.measuring import BenchmarkError, Measurement, Setting  # noqa: E402
+from benchmarks.measuring import BenchmarkError, Measurement, Neighbours, Setting  # noqa: E402
 
 NINE = get_variant("nine")
 
@@ -63,6 +63,40 @@ def test_a_tiny_run_measures_everything_and_checks_it(tmp_path, small_tables):
     assert found["scan", "nine 4-3", 1]["checked"] == "published counts, the kept checksum"
     assert found["write", "nine 4-3", 1]["rates"]["bits_per_position"] > 0
     assert set(plot.series(records)) == {(stage, n) for stage in plot.STAGES for n in (1, 2)}
+
+
+@pytest.mark.parametrize(
+    "before, now, cores",
+    [
+        ((10.0, 50.0, 7.0), (14.0, 57.0, 13.0), 0.25),
+        ((10.0, 50.0, 7.0), (14.0, 58.0, 15.1), 0.0),  # ticks are counted coarsely
+        ((10.0, 50.0, 7.0), (10.0, 50.0, 7.0), 0.0),
+        (None, None, None),
+    ],
+)
+def test_neighbours_are_what_is_busy_beside_this_process(monkeypatch, before, now, cores):
+    clocks = iter([before, now])
+    monkeypatch.setattr(measuring, "_clocks", lambda: next(clocks))
+    assert Neighbours().cores() == cores
+
+
+def test_work_of_this_process_is_not_its_neighbours(monkeypatch):
+    monkeypatch.setattr(measuring, "_lines", lambda path: ["cpu  100 20 30 4000 50 6 7 80 9 10", "cpu0 1 2"])
+    monkeypatch.setattr(measuring.os, "sysconf", lambda name: 100)
+    _passed, busy, own = measuring._clocks()
+    assert busy == 2.43 and own > 0
+    monkeypatch.setattr(measuring, "_lines", lambda path: [])
+    assert measuring._clocks() is None
+
+
+@pytest.mark.parametrize("others, is_told", [(0.1, False), (0.3, True), (None, False)])
+def test_a_busy_machine_is_told(tmp_path, small_tables, monkeypatch, others, is_told):
+    shown = []
+    monkeypatch.setattr(running, "machine", lambda: {"cores": 2})
+    monkeypatch.setattr(Neighbours, "cores", lambda self: others)
+    records = running.run(tiny(small_tables), ["memory"], tmp_path / "results.jsonl", shown.append)
+    assert records[-1]["others"] == others
+    assert any("something else kept 0.3 of 2 cores busy" in line for line in shown) is is_told
 
 
 def test_missing_tables_are_built_for_the_occasion(tmp_path):
