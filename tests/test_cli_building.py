@@ -16,6 +16,7 @@ import published
 import pytest
 from conftest import ROOT, build_tables, tables_of
 
+from solver import recheck
 from solver.build import all_targets
 from solver.cli import COMMANDS, group, main
 from solver.cli.building import Bars, parse_bytes
@@ -163,6 +164,30 @@ def test_verify_passes_right_tables(morris, small_tables):
     assert six.code == 0 and f" slots in {len(tables_of(SIX, moving_pairs(SIX) + placing_subspaces(SIX)))} tables verified" in six.out
 
 
+def test_an_interrupted_verification_goes_on_where_it_stopped(morris, small_tables, monkeypatch):
+    options = ("verify", "-V", "six", "--data", small_tables, "--phase", "moving", "--jobs", "1")
+    whole = morris(*options)
+    names = re.findall(r"^(\S+): [\d,]+ slots right$", whole.err, re.MULTILINE)
+    assert len(names) == 16 and names[-3:] == ["6-5", "5-6", "6-6"]
+    verify_file = recheck.verify_file
+
+    def stops_at_five_four(builder, file):
+        if file.name == "5-4":
+            raise KeyboardInterrupt
+        return verify_file(builder, file)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(recheck, "verify_file", stops_at_five_four)
+        stopped = morris(*options)
+    assert stopped.code == 130
+    assert stopped.err.splitlines()[-1] == "morris: interrupted; the same command with --from 5-4 goes on where it stopped"
+    rest = morris(*options, "--from", "5-4")
+    assert rest.code == 0
+    assert re.findall(r"^(\S+): [\d,]+ slots right$", rest.err, re.MULTILINE) == names[names.index("5-4") :]
+    twin = morris(*options, "--from", "5-6")  # stands in one file with 6-5
+    assert " slots in 3 tables verified in " in twin.out
+
+
 def test_verify_names_the_first_wrong_slot(morris, copied):
     folder = copied("3-3", "4-3")
     path = folder / "nine" / "4-3.h5"
@@ -307,6 +332,8 @@ def test_variants_as_json(morris):
         ("solve", "--nonsense"),
         ("verify", "--subspace", "1-1"),
         ("verify",),
+        ("verify", "-V", "six", "--from", "5-4", "--subspace", "5-4"),
+        ("verify", "-V", "six", "--phase", "moving", "--from", "5-4+1-0"),
         ("check",),
         ("check", "--subspace", "x" * 5000),
         ("stats", "--format", "xml"),

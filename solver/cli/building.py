@@ -8,7 +8,7 @@ import click
 from tqdm import tqdm
 
 from ..errors import InputError, Interrupted, TableError
-from ..subspace import Subspace, parse_subspace, solved_together
+from ..subspace import Subspace, count_canonical, parse_subspace, solved_together
 from . import data_option, jobs_option, metric_options, subspace_option, variant_options
 
 
@@ -221,12 +221,13 @@ def solve(context, everything, **options) -> None:
 
 @click.command()
 @subspace_option
+@click.option("--from", "first", metavar="6-5", help="Begin with this subspace, where an earlier run was interrupted.")
 @click.option("--phase", type=click.Choice(["moving", "placing", "all"]), default="all", show_default=True)
 @jobs_option
 @metric_options
 @data_option
 @variant_options
-def verify(variant, data, metric, jobs, subspace, phase) -> None:
+def verify(variant, data, metric, jobs, subspace, first, phase) -> None:
     """Recompute every slot of the tables from its successors' stored values.
 
     Exits with 4 and names the first wrong slot if there is one.  Tables of outcomes are solved once more where that
@@ -234,43 +235,61 @@ def verify(variant, data, metric, jobs, subspace, phase) -> None:
 
     \b
     morris verify --subspace 5-4
+    morris verify -V twelve --from 8-7
     """
-    wanted = parse_subspace(subspace, variant) if subspace else None
+    if subspace and first:
+        raise InputError("--subspace and --from exclude each other")
+    wanted = parse_subspace(subspace or first, variant) if subspace or first else None
     from ..build import Builder, all_targets
-    from ..indexing import Indexer
-    from ..recheck import verify_file
 
     name = metric.folder_name(variant.name)
     builder = Builder(variant, data, jobs, metric=metric)
     try:
-        if wanted:
-            files = [solved_together(variant, wanted)[0]]
+        wanted_file = solved_together(variant, wanted)[0] if wanted else None
+        if subspace:
+            files = [wanted_file]
         else:
             files = [s for s in all_targets(variant) if builder.store.has(s)]
             files = [s for s in files if phase == "all" or s.is_placing == (phase == "placing")]
+        if first and wanted_file in files:
+            files = files[files.index(wanted_file) :]
+        elif first:
+            raise InputError(f"--from {first}: its table is not among those to be verified")
         if not files:
             raise InputError(f"there are no tables of {name} in {data}; 'morris build{metric.options}' makes them")
-        slots = 0
-        started = time.monotonic()
-        n_tables = sum(len(solved_together(variant, file)) for file in files)
-        findings = (found for file in files for found in verify_file(builder, file))
-        bar = tqdm(findings, total=n_tables, unit="table", disable=not sys.stderr.isatty())
-        for s, finding in bar:
-            bar.set_description(s.name)
-            slots += finding.slots
-            if finding.wrong:
-                table = builder.store.table(s)
-                row, column = divmod(finding.first, table.n_columns)
-                own, opponent = Indexer(variant.board).masks_at(s, row, column, table.file.row_masks)
-                raise TableError(
-                    f"{builder.store.path(s)}: {finding.wrong:,} of {finding.slots:,} slots of {s.name} are wrong; the first is "
-                    f"slot {finding.first}, own stones {_points(variant, own)}, opponent {_points(variant, opponent)}"
-                )
-            if not sys.stderr.isatty():
-                click.echo(f"{s.name}: {finding.slots:,} slots right", err=True)
-        click.echo(f"{name}: {slots:,} slots in {n_tables} tables verified in {_clock(time.monotonic() - started)}")
+        _verify_files(builder, name, files)
     finally:
         builder.close()
+
+
+def _verify_files(builder, name: str, files) -> None:
+    """Verifies file by file, telling how far it is; a `TableError` names the first wrong slot."""
+    from ..indexing import Indexer
+    from ..recheck import verify_file
+
+    variant, slots, started = builder.variant, 0, time.monotonic()
+    positions = {s: count_canonical(variant, s) for file in files for s in solved_together(variant, file)}
+    with tqdm(total=sum(positions.values()), unit="pos", unit_scale=True, disable=not sys.stderr.isatty()) as bar:
+        try:
+            for file in files:
+                bar.set_description(file.name)
+                for s, finding in verify_file(builder, file):
+                    slots += finding.slots
+                    if finding.wrong:
+                        table = builder.store.table(s)
+                        row, column = divmod(finding.first, table.n_columns)
+                        own, opponent = Indexer(variant.board).masks_at(s, row, column, table.file.row_masks)
+                        raise TableError(
+                            f"{builder.store.path(s)}: {finding.wrong:,} of {finding.slots:,} slots of {s.name} are wrong; "
+                            f"the first is slot {finding.first}, own stones {_points(variant, own)}, "
+                            f"opponent {_points(variant, opponent)}"
+                        )
+                    bar.update(positions[s])
+                    if bar.disable:
+                        click.echo(f"{s.name}: {finding.slots:,} slots right", err=True)
+        except KeyboardInterrupt:
+            raise Interrupted(f"interrupted; the same command with --from {file.name} goes on where it stopped") from None
+    click.echo(f"{name}: {slots:,} slots in {len(positions)} tables verified in {_clock(time.monotonic() - started)}")
 
 
 def _points(variant, mask: int) -> str:
