@@ -152,7 +152,7 @@ KNOWN = {
     "morabaraba": "win for the first player in 49 plies (Gévay and Danner 2014); proved here from the complete moving phase",
     "twelve": "win for the first player in 47 plies, proved here from the complete moving phase",
     "ten": "draw (Gévay and Danner 2014); proved here from the complete moving phase",
-    "eleven": "win for the first player (Gévay and Danner 2014); proved here from the complete moving phase",
+    "eleven": "win for the first player (Gévay and Danner 2014), in 45 plies; proved here from the complete moving phase",
     "six": "draw, by complete tables",
     "six-fly": "draw, by complete tables",
     "five": "draw, by complete tables",
