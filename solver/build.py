@@ -13,18 +13,17 @@ import shutil
 import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from .conversions import shape_of
-from .counting import BLOCK
 from .errors import DepthOverflowError, MorrisError, ResourceError, TableError
 from .jit import Workers
 from .metric import DTW, Metric
+from .planning import BuildPlan, memory_needed, plan_build
 from .reindex import exchanged, widened
-from .retrograde import MOST_DEPTHS, frontier_limit, solve_together
+from .retrograde import solve_together
 from .store import TableStore, require_writable, table_folder
 from .subspace import (
     Subspace, count_canonical, dependencies, moving_pairs, placing_subspaces, solved_together,
@@ -34,17 +33,7 @@ from .tablefile import UNFINISHED, write_tables
 from .tally import histograms
 from .to_mill import solve_to_mill
 from .values import DTYPES
-from .variant import MIN_STONES, Variant, relatives
-
-#: Slots a second and worker, measured on a 2.6 GHz server core, for estimates only.
-MOVING_RATE, PLACING_RATE = 9e6, 13e6
-#: Bits a slot on disk by the metric's name, measured on tables of the standard game, for estimates only.
-STORED_BITS = {"dtw": 3.1, "outcome": 0.65, "dtm": 3.1}
-#: Interpreter with libraries and kernels: 160 MiB where these come from the cache, up to 350 where they are compiled on the
-#: way; the orbit tables of the board come on top.
-BASE_MEMORY = 352 << 20
-#: Bytes a row for lists of edges: those kept, and what making one takes, which the allocator does not give back.
-EDGE_BYTES = 3000
+from .variant import Variant, relatives
 
 
 class Progress:
@@ -94,102 +83,6 @@ def all_targets(variant: Variant) -> list[Subspace]:
     return moving_pairs(variant) + placing_subspaces(variant)
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """What a build will need: seconds and bytes, and the positions it covers.
-
-    memory: with depths that fit one byte a slot; wide_memory: where they need two, which only the build shows.
-    """
-
-    positions: int
-    seconds: float
-    memory: int
-    disk: int
-    wide_memory: int
-
-
-def estimate(variant: Variant, files: list[Subspace], jobs: int, metric: Metric = DTW) -> Estimate:
-    """Time, peak memory and disk for building these files, from rates measured on another machine."""
-    seconds = positions = disk = 0
-    memory = dict.fromkeys(DTYPES, 0)
-    before = None
-    for file in files:
-        together = solved_together(variant, file)
-        slots = _slots(variant, file) * (1 if not _has_pass(variant, file) else 2) * n_passes(metric)
-        rate = MOVING_RATE if _has_pass(variant, file) else PLACING_RATE
-        seconds += slots / rate / jobs
-        positions += sum(count_canonical(variant, s) for s in together)
-        disk += int(_slots(variant, file) * len(together) * STORED_BITS[metric.name] / 8)
-        memory = {w: max(most, memory_needed(variant, file, w, before, metric)) for w, most in memory.items()}
-        before = file
-    return Estimate(positions, seconds, memory[1], disk, memory[2])
-
-
-def n_passes(metric: Metric) -> int:
-    """How often a pass goes over a pair; see `to_mill`."""
-    return 2 if metric.to_mill else 1
-
-
-def _has_pass(variant: Variant, file: Subspace) -> bool:
-    return not file.is_placing or variant.place_and_slide
-
-
-def _slots(variant: Variant, file: Subspace) -> int:
-    row_stones, column_stones = (file[:2] if file.rows_are_own else file[1::-1])
-    return shape_of(variant, row_stones, column_stones).size
-
-
-def memory_needed(
-    variant: Variant, file: Subspace, width: int = 1, before: Subspace | None = None, metric: Metric = DTW
-) -> int:
-    """Peak resident bytes while a file is solved and ``before``, if there is one, is still being written.
-
-    Never less than is used, and at most a tenth more where values fill all of ``width`` (see tests/test_memory.py).
-    """
-    slots = _slots(variant, file)
-    shape = shape_of(variant, *sorted(file[:2], reverse=True))
-    making_orbits, orbit_tables = 7 << variant.board.n_points, 5 << variant.board.n_points
-    written = _slots(variant, before) * len(solved_together(variant, before)) * width if before else 0
-    if _has_pass(variant, file):
-        first = file if file.rows_are_own else file.twin
-        most = max(_gathering(variant, first, True), slots + _gathering(variant, first.twin, False))
-        tally = 2 if shape.n_columns <= 0xFFFF else 4
-        marks = 8 * shape.n_rows * -(-shape.n_columns // BLOCK)
-        sides = 2 * (slots * width + slots + marks + tally * shape.n_rows * MOST_DEPTHS[width])
-        solving = sides + 4 * min(slots, frontier_limit(slots))
-    else:
-        most, solving = _gathering(variant, file, file.rows_are_own), 0
-    if metric.to_mill:  # what the second pass begins with, while the first one runs
-        most, solving = most + 2 * slots, solving + 2 * slots * width
-    edges = EDGE_BYTES * shape.n_rows
-    return BASE_MEMORY + max(making_orbits, orbit_tables + edges + written + max(width * most, solving))
-
-
-def _gathering(variant: Variant, subspace: Subspace, rows_own: bool) -> int:
-    """Most slots that are in memory at once while the conversions of a subspace are gathered, the result included."""
-    own, opponent, own_hand, opponent_hand = subspace
-
-    def loaded(child: Subspace, child_rows_own: bool) -> int:
-        """A child's slots, twice where its rows and columns must be exchanged."""
-        return 0 if child.is_over else _slots(variant, child) * (1 + (child_rows_own != child.rows_are_own))
-
-    def removal(mover_on_board: int, mover_hand: int, owed: int) -> int:
-        """From the loading of the values after a removal to those of the ``owed`` slots before it."""
-        child = Subspace(opponent - 1, mover_on_board, opponent_hand, mover_hand)
-        return max(loaded(child, not rows_own), owed + (0 if child.is_over else _slots(variant, child)))
-
-    most = here = _slots(variant, subspace)
-    if own_hand and subspace.stones_on_board < variant.board.n_points:
-        after = Subspace(opponent, own + 1, opponent_hand, own_hand - 1)
-        quiet = _slots(variant, after)
-        most = max(most, here + loaded(after, not rows_own))
-        if after.opponent >= MIN_STONES and opponent:
-            most = max(most, here + quiet + removal(own + 1, own_hand - 1, quiet))
-    if (not own_hand or variant.place_and_slide) and own >= MIN_STONES and opponent:
-        most = max(most, here + removal(own, own_hand, here))
-    return most
-
-
 @contextmanager
 def build_lock(folder: Path):
     """Holds the folder's lock; a second build is refused with the holder's process number.
@@ -237,13 +130,13 @@ class Builder:
         self._writer.shutdown()
         self.store.close()
 
-    def check_resources(self, files: list[Subspace]) -> Estimate:
-        """The estimate for these files; `ResourceError` where memory or disk will not do."""
-        need = estimate(self.variant, files, self.workers.jobs, self.metric)
+    def check_resources(self, files: list[Subspace]) -> BuildPlan:
+        """What these missing files will take; `ResourceError` where memory or disk will not do."""
+        need = plan_build(self.variant, self.workers.jobs, files, metric=self.metric)
         allowed = self.memory if self.memory is not None else available_memory()
-        if files and allowed is not None and need.memory > allowed:
+        if files and allowed is not None and need.memory() > allowed:
             raise ResourceError(
-                f"{_gib(need.memory)} of memory are needed where {allowed / 2**30:.1f} GiB are allowed or free"
+                f"{_gib(need.memory())} of memory are needed where {allowed / 2**30:.1f} GiB are allowed or free"
             )
         free = shutil.disk_usage(existing_parent(self.data)).free
         if need.disk > free:

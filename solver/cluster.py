@@ -19,9 +19,10 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 
 from . import __version__
-from .build import Progress, build_lock, estimate, existing_parent, memory_needed
+from .build import Progress, build_lock, existing_parent
 from .errors import InputError, ResourceError
 from .metric import DTW, Metric
+from .planning import memory_needed, plan_build
 from .schedule import Task, chains_behind, choose_cuts, task_graph
 from .store import require_writable, table_folder
 from .subspace import Subspace, count_canonical, solved_together
@@ -129,10 +130,11 @@ class _Run:
                 raise InputError(f"{host} does not see {self.job.data}; all machines must share the data folder")
             if version != __version__:
                 raise InputError(f"{host} runs morris {version}, this machine {__version__}; they must be equal")
-        need, most = estimate(self.job.variant, self.files, 1, self.job.metric), max(limit for _, limit, _, _ in answers.values())
-        if need.memory > most:
+        need = plan_build(self.job.variant, 1, self.files, metric=self.job.metric)
+        most = max(limit for _, limit, _, _ in answers.values())
+        if need.memory() > most:
             raise ResourceError(
-                f"{need.memory / 2**30:.1f} GiB of memory are needed where no worker is allowed more than "
+                f"{need.memory() / 2**30:.1f} GiB of memory are needed where no worker is allowed more than "
                 f"{most / 2**30:.1f} GiB; its --memory-limit and the --memory of the build say how much"
             )
         free = shutil.disk_usage(existing_parent(self.job.data)).free
@@ -146,8 +148,8 @@ class _Run:
 
     def submit(self) -> None:
         """Hands all tasks to the scheduler; those go first that the longest chains wait for."""
-        variant = self.job.variant
-        seconds = {file: estimate(variant, [file], self.job.jobs, self.job.metric).seconds for file in self.files}
+        variant, jobs, metric = self.job.variant, self.job.jobs, self.job.metric
+        seconds = {file: plan_build(variant, jobs, [file], metric=metric).seconds for file in self.files}
         graph = task_graph(variant, self.files, seconds, choose_cuts(variant, self.files, seconds, self.n_workers))
         behind = chains_behind(graph)
         futures: dict[Task, object] = {}

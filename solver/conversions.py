@@ -49,6 +49,11 @@ def shape_of(variant: Variant, row_stones: int, column_stones: int) -> Shape:
     return Shape(row_stones, column_stones, n_rows, comb(variant.board.n_points - row_stones, column_stones))
 
 
+def table_shape(variant: Variant, file: Subspace) -> Shape:
+    """Rows and columns of the tables in a file."""
+    return shape_of(variant, *(file[:2] if file.rows_are_own else file[1::-1]))
+
+
 @kernel
 def merge_row_edges(orb, sources, targets, edges, closing, seen, source_columns, target_columns, table, start, stop, out):
     """out[slot] = max(out[slot], best of table over the row's edges), for rows in [start, stop).

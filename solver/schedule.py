@@ -11,7 +11,8 @@ import heapq
 from itertools import pairwise
 from typing import NamedTuple
 
-from .conversions import Shape, shape_of
+from .conversions import table_shape
+from .planning import is_retrograde
 from .subspace import Subspace, dependencies
 from .symmetry import orbits
 from .variant import Variant
@@ -39,14 +40,9 @@ class Need(NamedTuple):
     tasks: list[Task]
 
 
-def table_shape(variant: Variant, file: Subspace) -> Shape:
-    """Rows and columns of the tables in a file."""
-    return shape_of(variant, *(file[:2] if file.rows_are_own else file[1::-1]))
-
-
 def can_be_cut(variant: Variant, file: Subspace) -> bool:
     """Whether rows can be solved apart: no quiet moves connect them, and `tasks.Share` can tell them from others."""
-    if not file.is_placing or variant.place_and_slide:
+    if is_retrograde(variant, file):
         return False
     stones, rows = table_shape(variant, file).row_stones, orbits(variant.board).rows
     return stones < variant.board.n_points and len(rows(stones)) != len(rows(stones + 1))

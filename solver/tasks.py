@@ -19,11 +19,10 @@ import numpy as np
 
 from . import __version__
 from .build import Builder, Progress, available_memory, in_narrowest
-from .conversions import conversion_values
+from .conversions import conversion_values, table_shape
 from .errors import InputError, ResourceError
 from .jit import Workers
 from .metric import DTW, Metric
-from .schedule import table_shape
 from .store import table_path
 from .subspace import Subspace, dependencies, parse_subspace
 from .symmetry import orbits

@@ -15,7 +15,7 @@ FLOORS = """
     combinatorics indexing symmetry edges planes reindex tally
     attributes header tablefile store
     conversions counting retrograde to_mill verify
-    build planning recheck compare schedule tasks cluster
+    planning build recheck compare schedule tasks cluster
     leaves search certificate
     worth query stats checking annotate fallback limited
     render adjudication players match

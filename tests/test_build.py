@@ -10,10 +10,11 @@ from conftest import build_tables, contents, tables_of
 
 from solver import build as build_module
 from solver.build import (
-    Builder, Progress, all_targets, available_memory, build_lock, estimate, memory_needed, moving_targets, plan,
+    Builder, Progress, all_targets, available_memory, build_lock, moving_targets, plan,
 )  # fmt: skip
 from solver.errors import DepthOverflowError, InputError, MorrisError, ResourceError
 from solver.header import HEADER_SIZE, check_file
+from solver.planning import memory_needed, plan_build
 from solver.store import TableStore
 from solver.subspace import Subspace, count_canonical, dependencies, moving_pairs, parse_subspace, placing_subspaces, solved_together, start_subspace
 from solver.tablefile import UNFINISHED
@@ -158,7 +159,7 @@ def test_progress_tells_of_every_file(tmp_path):
     builder.close()
     positions = [sum(count_canonical(THREE, s) for s in solved_together(THREE, file)) for file in files]
     assert told == [(what, file, n) for file, n in zip(files, positions) for what in ("begin", "done")]
-    assert sum(positions) == estimate(THREE, files, 1).positions
+    assert sum(positions) == plan_build(THREE, 1, files).positions
 
 
 # ---------------------------------------------------------------- taken over
@@ -271,12 +272,12 @@ def check(variant, folder, targets, **limits):
 
 
 def test_too_little_memory_is_told_before(tmp_path):
-    needed = estimate(NINE, moving_targets(NINE), 1).memory
+    needed = plan_build(NINE, 1, moving_targets(NINE)).memory()
     with pytest.raises(ResourceError, match="GiB of memory are needed where 1.0 GiB are allowed"):
         check(NINE, tmp_path, moving_targets(NINE), memory=1 << 30)
-    assert check(NINE, tmp_path, [Subspace(3, 3)], memory=1 << 30).memory <= 1 << 30
+    assert check(NINE, tmp_path, [Subspace(3, 3)], memory=1 << 30).memory() <= 1 << 30
     assert needed > memory_needed(NINE, Subspace(8, 8)) > memory_needed(NINE, Subspace(4, 4))
-    assert check(NINE, tmp_path, moving_targets(NINE), memory=needed).memory == needed
+    assert check(NINE, tmp_path, moving_targets(NINE), memory=needed).memory() == needed
     with pytest.raises(ResourceError):
         check(NINE, tmp_path, moving_targets(NINE), memory=needed - 1)
     assert not list(tmp_path.iterdir())
@@ -293,7 +294,7 @@ def test_memory_that_the_machine_has_counts_by_default(tmp_path, monkeypatch):
 
 def test_the_whole_moving_phase_fits_a_laptop(tmp_path):
     need = check(NINE, tmp_path, moving_targets(NINE), memory=6 << 30)
-    assert need.memory <= 6 << 30 and 1e9 < need.disk < 4e9
+    assert need.memory() <= 6 << 30 and 1e9 < need.disk < 4e9
 
 
 def test_too_little_disk_is_told_before(tmp_path, monkeypatch):

@@ -11,8 +11,9 @@ from conftest import build_tables, contents
 from solver import cluster
 from solver.build import Progress, all_targets, build_lock, moving_targets, plan
 from solver.cluster import build_on_cluster
+from solver.conversions import table_shape
 from solver.errors import InputError, ResourceError, TableError
-from solver.schedule import can_be_cut, cut_rows, table_shape
+from solver.schedule import can_be_cut, cut_rows
 from solver.store import TableStore
 from solver.subspace import Subspace
 from solver.variant import get_variant

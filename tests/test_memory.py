@@ -9,8 +9,9 @@ import pytest
 from conftest import ROOT, build_tables
 
 from solver import build as build_module
-from solver.build import Builder, all_targets, estimate, memory_needed, moving_targets, plan
+from solver.build import Builder, all_targets, moving_targets, plan
 from solver.errors import DepthOverflowError, ResourceError
+from solver.planning import memory_needed, plan_build
 from solver.store import TableStore
 from solver.subspace import Subspace, parse_subspace
 from solver.variant import get_variant
@@ -48,7 +49,7 @@ def peak_of(folder, *arguments):
 )
 def test_a_small_build_keeps_to_its_estimate(tmp_path, variant, files, arguments):
     """Here the program itself takes nearly all of it: more or less with other libraries, and with a compilation on the way."""
-    needed = estimate(get_variant(variant), files, 1).memory
+    needed = plan_build(get_variant(variant), 1, files).memory()
     peak = peak_of(tmp_path, "-V", variant, "-j", "1", *arguments)
     assert needed / 2 <= peak <= needed, f"{peak / 2**20:.0f} MiB of {needed / 2**20:.0f}"
 
@@ -60,7 +61,7 @@ def test_a_small_build_keeps_to_its_estimate(tmp_path, variant, files, arguments
 def test_a_pass_keeps_to_its_estimate(tmp_path, name, jobs):
     target = parse_subspace(name, NINE)
     build_tables(tmp_path, NINE, plan(NINE, TableStore(tmp_path, NINE), [target])[:-1], jobs=2)
-    needed = estimate(NINE, [target], int(jobs)).memory
+    needed = plan_build(NINE, int(jobs), [target]).memory()
     peak = peak_of(tmp_path, "--subspace", name, "-j", jobs, "--memory", str(needed))
     assert (needed - COMPILING) / 1.1 <= peak <= needed, f"{peak / 2**20:.0f} MiB of {needed / 2**20:.0f}"
 
@@ -69,15 +70,17 @@ def test_the_file_being_written_counts_too():
     before, file = Subspace(9, 8), Subspace(9, 9)
     written = 2 * 82_880 * 6_435  # both sides of 9-8
     assert memory_needed(NINE, file, before=before) == memory_needed(NINE, file) + written
-    assert estimate(NINE, [before, file], 1).memory == max(memory_needed(NINE, before), memory_needed(NINE, file, 1, before))
+    after = Subspace(9, 9, 1, 0)  # of another kind of work, and still what is solved while the last pair is written
+    assert plan_build(NINE, 1, [before, file]).memory() == max(memory_needed(NINE, before), memory_needed(NINE, file, 1, before))
+    assert plan_build(NINE, 1, [before, after]).parts[1].memory[1] == memory_needed(NINE, after, 1, before)
 
 
 def test_wider_values_need_more():
     for name in ("3-3", "6-5", "9-9", "8-7+1-2"):
         file = parse_subspace(name, NINE)
         assert memory_needed(NINE, file) <= memory_needed(NINE, file, 2)
-    need = estimate(NINE, moving_targets(NINE), 1)
-    assert 1.5 * need.memory < need.wide_memory < 2 * need.memory
+    need = plan_build(NINE, 1, moving_targets(NINE))
+    assert 1.5 * need.memory(1) < need.memory(2) < 2 * need.memory(1)
     assert memory_needed(NINE, Subspace(8, 8), 2) > 1.3 * memory_needed(NINE, Subspace(8, 8))
 
 
@@ -87,7 +90,7 @@ def test_a_size_that_is_refused_is_enough_as_it_is_told(tmp_path):
     with pytest.raises(ResourceError) as error:
         builder.check_resources(files)
     builder.memory = int(float(re.match(r"([\d.]+) GiB", str(error.value))[1]) * 2**30)
-    assert builder.check_resources(files).memory <= builder.memory < 1.1 * estimate(NINE, files, 1).memory
+    assert builder.check_resources(files).memory() <= builder.memory < 1.1 * plan_build(NINE, 1, files).memory()
     builder.close()
 
 

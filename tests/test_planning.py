@@ -3,11 +3,11 @@
 import pytest
 from published import rows
 
-from solver.build import all_targets
+from solver.build import Builder, all_targets
 from solver.conversions import shape_of
 from solver.planning import Rates, is_retrograde, plan_build, plan_lines
 from solver.stats import game_files
-from solver.subspace import Subspace, moving_pairs
+from solver.subspace import Subspace, moving_pairs, placing_subspaces
 from solver.variant import get_variant
 
 
@@ -22,7 +22,7 @@ def published_positions(variant, phase):
 
 @pytest.mark.parametrize("name", ["nine", "ten", "eleven"])
 def test_positions_of_the_moving_phase_are_those_published(name):
-    plan = plan_build(get_variant(name), 2)
+    plan = plan_build(get_variant(name), 2, all_targets(get_variant(name)))
     assert plan.parts[0].positions == published_positions(name, "moving")
     # Published are all splits of the stones; a plan has those that can arise from the empty board.
     assert 0.99 < plan.parts[1].positions / published_positions(name, "placement") <= 1
@@ -30,10 +30,20 @@ def test_positions_of_the_moving_phase_are_those_published(name):
 
 def test_lasker_has_passes_only_and_both_rates_while_placing():
     lasker = get_variant("lasker")
-    plan = plan_build(lasker, 2)
+    plan = plan_build(lasker, 2, all_targets(lasker))
     assert [part.name for part in plan.parts] == ["moving (retrograde)", "placing, with slides (retrograde)"]
     assert 0.99 < plan.positions / published_positions("lasker", "both") <= 1
     assert all(is_retrograde(lasker, file) for file in all_targets(lasker))
+
+
+def test_a_build_announces_what_the_estimate_says_and_a_cluster_goes_by_the_same(tmp_path):
+    lasker = get_variant("lasker-nine")
+    files = placing_subspaces(lasker)[:10]
+    whole = plan_build(lasker, 2, files)
+    builder = Builder(lasker, tmp_path, 2, memory=1 << 40)
+    assert builder.check_resources(files) == whole
+    builder.close()
+    assert sum(plan_build(lasker, 2, [file]).seconds for file in files) == pytest.approx(whole.seconds)
 
 
 def test_seconds_disk_and_memory_follow_from_the_rates():
@@ -62,7 +72,8 @@ def test_finished_files_are_left_out(nine_store):
 
 
 def test_the_text_names_every_number_it_rests_on():
-    plan = plan_build(get_variant("nine"), 2, rates=Rates(11e6, 30e6, 3.1, 0.65))
+    nine = get_variant("nine")
+    plan = plan_build(nine, 2, all_targets(nine), rates=Rates(11e6, 30e6, 3.1, 0.65))
     text = "\n".join(plan_lines(plan))
     assert "26,743,107,774 positions in 297 of 297 files" in text
     for part in (

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from solver import schedule
 from solver.build import all_targets, moving_targets, plan
+from solver.conversions import table_shape
 from solver.schedule import (
-    Need, Task, can_be_cut, chains_behind, choose_cuts, cut_rows, longest_chain, simulate, table_shape, task_graph,
+    Need, Task, can_be_cut, chains_behind, choose_cuts, cut_rows, longest_chain, simulate, task_graph,
 )  # fmt: skip
 from solver.store import TableStore
 from solver.subspace import Subspace, dependencies, parse_subspace

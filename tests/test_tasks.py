@@ -7,10 +7,11 @@ from conftest import build_tables, contents
 
 from solver import tasks
 from solver.build import all_targets, plan
+from solver.conversions import table_shape
 from solver.errors import InputError, ResourceError
 from solver.jit import Workers
 from solver.metric import DTW, OUTCOME
-from solver.schedule import can_be_cut, table_shape
+from solver.schedule import can_be_cut
 from solver.store import TableStore, table_folder
 from solver.subspace import Subspace
 from solver.tasks import Job, Share, solve_file, solve_rows

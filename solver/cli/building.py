@@ -124,7 +124,8 @@ def run_build(variant, data, metric, max_stones, subspace, jobs, memory, phase, 
     require_writable(table_folder(data, variant, metric))
     if scheduler is None:
         _announce_compiling()
-    from ..build import Builder, all_targets, estimate, moving_targets, plan
+    from ..build import Builder, all_targets, moving_targets, plan
+    from ..planning import plan_build
 
     if targets is None:
         targets = moving_targets(variant, max_stones)
@@ -135,14 +136,14 @@ def run_build(variant, data, metric, max_stones, subspace, jobs, memory, phase, 
     builder = Builder(variant, data, jobs, memory, metric)
     try:
         files = plan(variant, builder.store, targets)
-        need = builder.check_resources(files) if scheduler is None else estimate(variant, files, jobs, metric)
+        need = builder.check_resources(files) if scheduler is None else plan_build(variant, jobs, files, metric=metric)
         if not files:
             click.echo(f"{name}: all tables asked for are there", err=True)
             return
         workers = f"{jobs} workers" if scheduler is None else f"{jobs} threads on one machine"
         click.echo(
             f"{name}: {len(files)} files, {need.positions:,} positions; about {_clock(need.seconds)} with "
-            f"{workers}, {need.memory / 2**30:.1f} GiB of memory ({need.wide_memory / 2**30:.1f} if depths need two bytes), "
+            f"{workers}, {need.memory(1) / 2**30:.1f} GiB of memory ({need.memory(2) / 2**30:.1f} if depths need two bytes), "
             f"{need.disk / 1e9:.2f} GB of disk",
             err=True,
         )
@@ -184,13 +185,14 @@ def build(estimate, **options) -> None:
     if not estimate:
         run_build(**options)
         return
+    from ..build import metric_targets
     from ..planning import plan_build, plan_lines
     from ..store import TableStore
 
     variant, metric = options["variant"], options["metric"]
     metric.require(variant)
     store = TableStore(options["data"], variant, with_shipped=False, metric=metric)
-    for line in plan_lines(plan_build(variant, options["jobs"], store=store, metric=metric)):
+    for line in plan_lines(plan_build(variant, options["jobs"], metric_targets(variant, metric), store, metric=metric)):
         click.echo(line)
 
 

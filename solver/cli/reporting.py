@@ -250,9 +250,10 @@ def doctor(data) -> None:
     from importlib.metadata import PackageNotFoundError, version
 
     from ..bits import USES_INSTRUCTIONS
-    from ..build import available_memory, estimate, existing_parent, moving_targets
+    from ..build import available_memory, existing_parent, moving_targets
     from ..errors import MorrisError
     from ..jit import CACHE_FOLDER, JIT_DISABLED
+    from ..planning import plan_build
     from ..store import require_writable, table_folder
 
     troubles = []
@@ -289,9 +290,9 @@ def doctor(data) -> None:
         require_writable(table_folder(data, VARIANTS["nine"]).parent)
     except InputError as error:
         troubles.append(str(error))
-    need = estimate(VARIANTS["nine"], moving_targets(VARIANTS["nine"]), cores)
-    if memory is not None and memory < need.memory:
-        troubles.append(f"the moving phase of nine needs {need.memory / 2**30:.1f} GiB of memory")
+    need = plan_build(VARIANTS["nine"], cores, moving_targets(VARIANTS["nine"]))
+    if memory is not None and memory < need.memory():
+        troubles.append(f"the moving phase of nine needs {need.memory() / 2**30:.1f} GiB of memory")
     if free < need.disk:
         troubles.append(f"the moving phase of nine needs {need.disk / 1e9:.1f} GB of disk")
     for trouble in troubles:
