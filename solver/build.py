@@ -227,12 +227,17 @@ class Builder:
         return solve_together(self.variant, file, width, load, self.workers, report)
 
     def _require_memory(self, file: Subspace, width: int) -> None:
-        """Only a pass shows whether depths need more than one byte, so the estimate was made for one."""
+        """Only a pass shows whether depths need more than one byte, so `check_resources` asked for one."""
+        if width == min(DTYPES):
+            return
         needed = memory_needed(self.variant, file, width, next(iter(self._at_hand), None), self.metric)
-        if width > min(DTYPES) and self.memory is not None and needed > self.memory:
+        allowed, free = self.memory, available_memory()
+        if allowed is None and free is not None:
+            allowed = free + held_memory()  # what is needed counts what this process has already
+        if allowed is not None and needed > allowed:
             raise ResourceError(
                 f"the depths in {file.name} need {width} bytes a slot, and so {_gib(needed)} of memory where "
-                f"{self.memory / 2**30:.1f} GiB are allowed; finished tables are kept"
+                f"{allowed / 2**30:.1f} GiB are allowed or free; finished tables are kept"
             )
 
     def load(self, subspace: Subspace, rows_own: bool, width: int, as_stored: bool = False) -> np.ndarray:
@@ -272,14 +277,21 @@ def _gib(size: int) -> str:
 
 def available_memory() -> int | None:
     """Bytes of memory that can be had without swapping, or None where the system does not tell."""
+    return _bytes_told("/proc/meminfo", "MemAvailable:")
+
+
+def held_memory() -> int:
+    """Bytes of memory that this process alone has, or 0 where the system does not tell."""
+    return _bytes_told("/proc/self/status", "RssAnon:") or 0
+
+
+def _bytes_told(path: str, name: str) -> int | None:
+    """A number of KiB that the kernel tells by name in one of its files, in bytes."""
     try:
-        with open("/proc/meminfo") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
+        lines = Path(path).read_text().splitlines()
     except OSError:
-        pass
-    return None
+        return None
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(name)), None)
 
 
 def existing_parent(path: Path) -> Path:

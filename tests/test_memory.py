@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT, build_tables
 
 from solver import build as build_module
-from solver.build import Builder, all_targets, moving_targets, plan
+from solver.build import Builder, all_targets, held_memory, moving_targets, plan
 from solver.errors import DepthOverflowError, ResourceError
 from solver.planning import memory_needed, plan_build
 from solver.store import TableStore
@@ -94,16 +94,40 @@ def test_a_size_that_is_refused_is_enough_as_it_is_told(tmp_path):
     builder.close()
 
 
-def test_depths_that_need_more_memory_than_allowed_stop_the_build(tmp_path, monkeypatch):
+@pytest.mark.parametrize("allowed", [1 << 30, None], ids=["allowed", "free"])
+def test_depths_that_need_more_memory_than_there_is_stop_the_build(tmp_path, monkeypatch, allowed):
     three = get_variant("three")
+    monkeypatch.setattr(build_module, "available_memory", lambda: 3 << 28)
+    monkeypatch.setattr(build_module, "held_memory", lambda: 1 << 28)
     monkeypatch.setattr(build_module, "memory_needed", lambda variant, file, width=1, *rest, **more: width << 30)
 
     def too_deep(variant, file, width, *rest):
         raise DepthOverflowError("too deep")
 
     monkeypatch.setattr(build_module, "solve_together", too_deep)
-    builder = Builder(three, tmp_path, 1, memory=1 << 30)
+    builder = Builder(three, tmp_path, 1, memory=allowed)
     with pytest.raises(ResourceError, match="the depths in 3-3 need 2 bytes a slot, and so 2.0 GiB of memory where 1.0 GiB"):
         builder.build([Subspace(3, 3)])
     builder.close()
     assert not list(tmp_path.glob("three/*.h5*"))
+
+
+def test_wider_values_are_tried_where_they_fit_or_nothing_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr(build_module, "memory_needed", lambda variant, file, width=1, *rest, **more: width << 30)
+    monkeypatch.setattr(build_module, "held_memory", lambda: 1 << 30)
+    builder = Builder(NINE, tmp_path, 1)
+    for free in (1 << 30, None):  # with what the process has already, just what two bytes a slot need
+        monkeypatch.setattr(build_module, "available_memory", lambda: free)
+        builder._require_memory(Subspace(3, 3), 2)
+    monkeypatch.setattr(build_module, "available_memory", lambda: (1 << 30) - 1)
+    builder._require_memory(Subspace(3, 3), 1)  # that was asked before the build
+    with pytest.raises(ResourceError):
+        builder._require_memory(Subspace(3, 3), 2)
+    builder.close()
+
+
+@needs_proc
+def test_what_a_process_has_is_told():
+    before = held_memory()
+    kept = bytearray(b"x") * (64 << 20)
+    assert 60 << 20 <= held_memory() - before <= 72 << 20 and len(kept) == 64 << 20
