@@ -161,7 +161,8 @@ class _Run:
                 call, part = (solve_file, self.job, name, [n.rows for n in need.tasks if n.rows]), ""
             futures[task] = self.client.submit(
                 *call, *(futures[n] for n in need.tasks), key=f"{variant.name}:{name}{part}:{self.job.scratch.name[:8]}",
-                priority=behind[task], resources={MEMORY: memory_needed(variant, task.file)}, pure=False, retries=RETRIES,
+                priority=behind[task], resources={MEMORY: memory_needed(variant, task.file, metric=metric)}, pure=False,
+                retries=RETRIES,
             )  # fmt: skip
             if not rows:
                 self.futures[task.file] = futures[task]

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 from functools import partial
+from types import SimpleNamespace
 
 import pytest
 from conftest import build_tables, contents
@@ -13,9 +14,12 @@ from solver.build import Progress, all_targets, build_lock, moving_targets, plan
 from solver.cluster import build_on_cluster
 from solver.conversions import table_shape
 from solver.errors import InputError, ResourceError, TableError
+from solver.metric import DTW, OUTCOME, Metric
+from solver.planning import memory_needed
 from solver.schedule import can_be_cut, cut_rows
 from solver.store import TableStore
 from solver.subspace import Subspace
+from solver.tasks import MEMORY, Job
 from solver.variant import get_variant
 
 NINE, SIX, THREE = map(get_variant, ("nine", "six", "three"))
@@ -59,6 +63,23 @@ def test_an_address_that_does_not_answer(tmp_path, monkeypatch, address):
     with pytest.raises(InputError, match=f"no Dask scheduler answers at '{address}'$"):
         build_on_cluster(THREE, tmp_path, all_targets(THREE), address)
     assert contents(tmp_path / "three") == {} and others(tmp_path / "three") == [".lock"]
+
+
+@pytest.mark.parametrize("metric", [DTW, OUTCOME, Metric("dtm")], ids=str)
+def test_a_task_asks_for_the_memory_of_its_metric(tmp_path, metric):
+    asked = {}
+
+    def submit(*call, key, resources, **options):
+        asked[key.split(":")[1]] = resources[MEMORY]
+        return SimpleNamespace(add_done_callback=lambda call: None)
+
+    job = Job(NINE, tmp_path, tmp_path / "scratch", 1, metric)
+    files = moving_targets(NINE)
+    run = cluster._Run(SimpleNamespace(submit=submit), job, files, None, print)
+    run.n_workers = 1
+    run.submit()
+    assert asked == {file.name: memory_needed(NINE, file, metric=metric) for file in files}
+    assert (asked["9-9"] > memory_needed(NINE, Subspace(9, 9))) == metric.to_mill
 
 
 # ---------------------------------------------------------------- a cluster
