@@ -49,13 +49,16 @@ class Progress:
         """It is solved (and being written)."""
 
 
-def plan(variant: Variant, store: TableStore, targets: list[Subspace]) -> list[Subspace]:
-    """The files to build, in order, so that all targets are there in the end; each named by its first subspace."""
+def plan(variant: Variant, store: TableStore | None, targets: list[Subspace]) -> list[Subspace]:
+    """The files to build, in order, so that all targets are there in the end; each named by its first subspace.
+
+    store: where finished files are, which are left out; None for all files.
+    """
     order: list[Subspace] = []
     seen: set[Subspace] = set()
 
     def visit(file: Subspace) -> None:
-        if file in seen or store.has(file):
+        if file in seen or store is not None and store.has(file):
             return
         seen.add(file)
         for needed in dependencies(variant, file):
@@ -65,11 +68,6 @@ def plan(variant: Variant, store: TableStore, targets: list[Subspace]) -> list[S
     for target in targets:
         visit(solved_together(variant, target)[0])
     return order
-
-
-def metric_targets(variant: Variant, metric: Metric) -> list[Subspace]:
-    """Every file that a game can have in a metric: depths to a mill belong to the moving phase."""
-    return moving_pairs(variant) if metric.to_mill else all_targets(variant)
 
 
 def moving_targets(variant: Variant, max_stones: int | None = None) -> list[Subspace]:

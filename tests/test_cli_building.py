@@ -404,6 +404,70 @@ def test_a_build_elsewhere_is_exit_code_1(morris, tmp_path):
     assert done.code == 1 and f"another build (process {os.getpid()})" in done.err.splitlines()[-1]
 
 
+# ---------------------------------------------------------------- what options ask for
+
+
+@pytest.mark.parametrize(
+    "arguments, reason",
+    [
+        (("--phase", "placing", "--max-stones", 8), "--max-stones is for the moving phase alone"),
+        (("--subspace", "5-4", "--max-stones", 8), "leave out --phase, --all and --max-stones"),
+        (("--subspace", "5-4", "--phase", "placing"), "leave out --phase, --all and --max-stones"),
+        (("--subspace", "5-4", "--phase", "moving"), "leave out --phase, --all and --max-stones"),
+        (("--subspace", ""), "is no subspace"),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("command", [("build",), ("build", "--estimate"), ("solve",)], ids=" ".join)
+def test_options_that_exclude_each_other_are_one_line(morris, tmp_path, command, arguments, reason):
+    done = morris(*command, *arguments, "--data", tmp_path)
+    assert (done.code, done.out) == (2, "") and is_one_line(done.err) and reason in done.err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "arguments, reason",
+    [
+        (("solve", "--all", "--max-stones", 8), "--max-stones is for the moving phase alone"),
+        (("solve", "--all", "--subspace", "5-4"), "leave out --phase, --all and --max-stones"),
+        (("solve", "--all", "--phase", "moving"), "leave out one of --all and --phase moving"),
+        (("build", "--estimate", "--memory", "8G"), "--estimate builds nothing"),
+        (("build", "--estimate", "--scheduler", "tcp://host:8786"), "--estimate builds nothing"),
+        (("build", "--estimate", "--metric", "dtm", "--phase", "placing"), "belong to the moving phase"),
+        (("build", "--estimate", "--metric", "dtm", "--subspace", "3-3+1-1"), "belong to the moving phase"),
+    ],
+    ids=str,
+)
+def test_options_without_a_meaning_there_are_one_line(morris, tmp_path, arguments, reason):
+    done = morris(*arguments, "--data", tmp_path)
+    assert (done.code, done.out) == (2, "") and is_one_line(done.err) and reason in done.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_estimate_is_of_what_the_options_ask_for(morris, tmp_path, small_tables):
+    def files(*options, data=tmp_path):
+        text = morris("build", "-V", "six", "--estimate", "--data", data, *options).out
+        return re.search(r"positions in ([\d,]+ of [\d,]+) files", text)[1]
+
+    every, moving = len(all_targets(SIX)), len(moving_pairs(SIX))
+    assert files() == files("--phase", "placing") == f"{every} of {every}"
+    assert files("--phase", "moving") == files("--metric", "dtm") == f"{moving} of {moving}"
+    assert files("--max-stones", 7) == files("--subspace", "3-4") == "2 of 2"
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "six").mkdir()
+    shutil.copy(small_tables / "six" / "3-3.h5", tmp_path / "six")
+    assert files("--max-stones", 7) == files("--subspace", "4-3") == "1 of 2"
+    assert morris("build", "-V", "six", "--subspace", "3-3", "--estimate", "--data", tmp_path).out.endswith("all 1 files are there\n")
+
+
+@pytest.mark.parametrize("size, allowed", [("400M", 400 << 20), ("3G", 1 << 30), (None, 1 << 30)], ids=str)
+def test_the_proof_after_solving_takes_no_more_than_was_allowed(morris, tmp_path, monkeypatch, size, allowed):
+    asked = []
+    monkeypatch.setattr("solver.cli.proving.print_proof", lambda *arguments, **more: asked.append(arguments[4]))
+    done = morris("solve", "-V", "three", "--data", tmp_path, *(("--memory", size) if size else ()))
+    assert (done.code, asked) == (0, [allowed])
+
+
 # ---------------------------------------------------------------- outcomes alone
 
 

@@ -37,13 +37,13 @@ def build_options(command):
             "--scheduler", metavar="ADDRESS",
             help="Build on the Dask cluster of this scheduler, e.g. tcp://host:8786; -j and --memory are then each worker's.",
         ),
-        click.option("--memory", metavar="SIZE", help="Most memory to use, e.g. 8G; default: what is free."),
+        click.option("--memory", metavar="SIZE", help="Most memory to build with, e.g. 8G; default: what is free."),
         jobs_option,
         subspace_option,
         click.option("--max-stones", type=click.IntRange(6), help="Only pairs with at most so many stones on board together."),
         click.option(
-            "--phase", type=click.Choice(["moving", "placing"]), default="moving", show_default=True,
-            help="placing: also every position with stones in hand.",
+            "--phase", type=click.Choice(["moving", "placing"]),
+            help="moving, the default of a build, or placing: also every position with stones in hand.",
         ),
         metric_options,
         data_option,
@@ -112,26 +112,33 @@ def _announce_compiling() -> None:
         click.echo("compiling the kernels, once (under a minute)", err=True)
 
 
+def chosen_targets(variant, metric, phase, max_stones, subspace) -> list[Subspace]:
+    """What the options ask for, the moving phase by default; `InputError` where they contradict each other."""
+    metric.require(variant)
+    if subspace is not None and (phase or max_stones is not None):
+        raise InputError("--subspace asks for one subspace and what it needs; leave out --phase, --all and --max-stones")
+    if phase == "placing" and max_stones is not None:
+        raise InputError("--max-stones is for the moving phase alone: placing begins with the empty board, which needs every table")
+    targets = [parse_subspace(subspace, variant)] if subspace is not None else []
+    if metric.to_mill and (phase == "placing" or targets and targets[0].is_placing):
+        raise InputError("depths to the next mill belong to the moving phase")
+    from ..build import all_targets, moving_targets
+
+    return targets or (all_targets(variant) if phase == "placing" else moving_targets(variant, max_stones))
+
+
 def run_build(variant, data, metric, max_stones, subspace, jobs, memory, phase, scheduler) -> None:
     """Builds what is missing among the targets that the options name."""
-    metric.require(variant)
-    if metric.to_mill and (phase == "placing" or subspace and parse_subspace(subspace, variant).is_placing):
-        raise InputError("depths to the next mill belong to the moving phase")
     memory = parse_bytes(memory)
-    targets = [parse_subspace(subspace, variant)] if subspace else None
+    targets = chosen_targets(variant, metric, phase, max_stones, subspace)
     from ..store import require_writable, table_folder
 
     require_writable(table_folder(data, variant, metric))
     if scheduler is None:
         _announce_compiling()
-    from ..build import Builder, all_targets, moving_targets, plan
+    from ..build import Builder, plan
     from ..planning import plan_build
 
-    if targets is None:
-        targets = moving_targets(variant, max_stones)
-        if phase == "placing":
-            placing = [s for s in all_targets(variant) if s.is_placing]
-            targets += [s for s in placing if max_stones is None or s.stones_on_board <= max_stones]
     name = metric.folder_name(variant.name)
     builder = Builder(variant, data, jobs, memory, metric)
     try:
@@ -167,7 +174,7 @@ def run_build(variant, data, metric, max_stones, subspace, jobs, memory, phase, 
 
 
 @click.command()
-@click.option("--estimate", is_flag=True, help="Print what the whole game still needs, and build nothing.")
+@click.option("--estimate", is_flag=True, help="Print what is still needed, by default for the whole game, and build nothing.")
 @build_options
 def build(estimate, **options) -> None:
     """Build all missing tables, in order.
@@ -182,17 +189,27 @@ def build(estimate, **options) -> None:
     morris build -V lasker --estimate
     morris build --phase placing --scheduler tcp://host:8786 -j 8 --memory 10G
     """
-    if not estimate:
+    if estimate:
+        print_estimate(**options)
+    else:
         run_build(**options)
-        return
-    from ..build import metric_targets
+
+
+def print_estimate(variant, data, metric, max_stones, subspace, jobs, memory, phase, scheduler) -> None:
+    """What the options' targets still need, or without any the whole game, for ``jobs`` workers on one machine."""
+    if memory is not None or scheduler is not None:
+        raise InputError("--estimate builds nothing; leave out --memory and --scheduler")
+    if phase is None and max_stones is None and subspace is None and not metric.to_mill:
+        phase = "placing"
+    targets = chosen_targets(variant, metric, phase, max_stones, subspace)
+    from ..build import plan
     from ..planning import plan_build, plan_lines
     from ..store import TableStore
 
-    variant, metric = options["variant"], options["metric"]
-    metric.require(variant)
-    store = TableStore(options["data"], variant, with_shipped=False, metric=metric)
-    for line in plan_lines(plan_build(variant, options["jobs"], metric_targets(variant, metric), store, metric=metric)):
+    store = TableStore(data, variant, with_shipped=False, metric=metric)
+    missing = set(plan(variant, store, targets))
+    files = [file for file in plan(variant, None, targets) if file in missing or store.has(file)]
+    for line in plan_lines(plan_build(variant, jobs, files, store, metric=metric)):
         click.echo(line)
 
 
@@ -203,11 +220,16 @@ def build(estimate, **options) -> None:
 def solve(context, everything, **options) -> None:
     """Build all missing tables, print what they say, and prove what the empty board is worth.
 
+    The proof takes up to 1 GiB for its answers, or --memory where that is less, and two bits a position at the end of
+    the placing.
+
     \b
     morris solve                       the whole moving phase of nine men's morris
     morris solve -V six --all          the complete game of six men's morris
     morris solve --subspace 5-4        one pair and what it needs
     """
+    if everything and options["phase"] == "moving":
+        raise InputError("--all is --phase placing; leave out one of --all and --phase moving")
     if everything:
         options["phase"] = "placing"
     run_build(**options)
@@ -218,7 +240,8 @@ def solve(context, everything, **options) -> None:
     variant, data, metric = options["variant"], options["data"], options["metric"]
     print_verdict(variant, data, metric)
     if options["subspace"] is None and options["max_stones"] is None and not variant.place_and_slide and not metric.to_mill:
-        print_proof(variant, data, start(variant), options["jobs"], PROOF_MEMORY, metric=metric)
+        memory = min(PROOF_MEMORY, parse_bytes(options["memory"]) or PROOF_MEMORY)
+        print_proof(variant, data, start(variant), options["jobs"], memory, metric=metric)
 
 
 @click.command()
