@@ -17,7 +17,7 @@ import pytest
 from conftest import ROOT, build_tables, tables_of
 
 from solver import recheck
-from solver.build import all_targets
+from solver.build import all_targets, moving_targets
 from solver.cli import COMMANDS, group, main
 from solver.cli.building import Bars, parse_bytes
 from solver.errors import InputError
@@ -311,6 +311,16 @@ def test_variants_as_json(morris):
         assert row["empty_board"] == get_variant(name).known
         assert row["placing"]["bytes"] > 0
         assert abs(row["moving"]["seconds"] - 4 * fewer[name]["moving"]["seconds"]) <= 2
+
+
+def test_doctor_is_troubled_by_what_is_still_to_build_alone(morris, small_tables, monkeypatch):
+    monkeypatch.setattr("solver.build.available_memory", lambda: 1 << 20)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=1 << 20))
+    troubles = morris("doctor", "--data", small_tables).out
+    assert re.search(r"^trouble +what is missing of nine's moving phase needs [\d.]+ GiB of memory$", troubles, re.M)
+    assert re.search(r"^trouble +what is missing of nine's moving phase needs [\d.]+ GB of disk$", troubles, re.M)
+    monkeypatch.setattr("solver.build.moving_targets", lambda variant: moving_targets(variant, 8))
+    assert "moving phase needs" not in morris("doctor", "--data", small_tables).out  # all of these are there
 
 
 # ---------------------------------------------------------------- what is wrong

@@ -250,7 +250,7 @@ def doctor(data) -> None:
     from importlib.metadata import PackageNotFoundError, version
 
     from ..bits import USES_INSTRUCTIONS
-    from ..build import available_memory, existing_parent, moving_targets
+    from ..build import available_memory, existing_parent, moving_targets, plan
     from ..errors import MorrisError
     from ..jit import CACHE_FOLDER, JIT_DISABLED
     from ..planning import plan_build
@@ -290,11 +290,12 @@ def doctor(data) -> None:
         require_writable(table_folder(data, VARIANTS["nine"]).parent)
     except InputError as error:
         troubles.append(str(error))
-    need = plan_build(VARIANTS["nine"], cores, moving_targets(VARIANTS["nine"]))
+    nine = VARIANTS["nine"]
+    need = plan_build(nine, cores, plan(nine, TableStore(data, nine, with_shipped=False), moving_targets(nine)))
     if memory is not None and memory < need.memory():
-        troubles.append(f"the moving phase of nine needs {need.memory() / 2**30:.1f} GiB of memory")
+        troubles.append(f"what is missing of nine's moving phase needs {need.memory() / 2**30:.1f} GiB of memory")
     if free < need.disk:
-        troubles.append(f"the moving phase of nine needs {need.disk / 1e9:.1f} GB of disk")
+        troubles.append(f"what is missing of nine's moving phase needs {need.disk / 1e9:.1f} GB of disk")
     for trouble in troubles:
         click.echo(f"trouble    {trouble}")
     if not troubles:
