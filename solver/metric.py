@@ -77,8 +77,10 @@ class Metric:
         """Longest loss in plies that ``width`` bytes hold safely; a win may be one ply longer."""
         return (max_depth_to_mill if self.to_mill else max_depth)(width)
 
-    def require(self, variant) -> None:
-        """`InputError` where a variant cannot have tables of this metric."""
+    def require(self, variant, placing: bool = False) -> None:
+        """`InputError` where a variant, or its placement phase, cannot have tables of this metric."""
+        if self.to_mill and placing:
+            raise InputError("depths to the next mill belong to the moving phase")
         if self.to_mill and variant.capture_in_mills == "none":
             raise InputError(
                 f"in {variant.name} a mill may remove nothing; depths to the next mill are known only where each mill does"

@@ -79,7 +79,10 @@ class PerfectPlayer:
                 except MissingTableError as error:
                     message = f"{self.name} needs all tables of the game: {error}"
                 else:  # with outcomes alone a win might be put off for ever
-                    message = f"{self.name} needs depths, and of {file.name} only outcomes are there; 'morris build' makes the rest"
+                    message = (
+                        f"{self.name} needs depths, and of {file.name} only outcomes are there; "
+                        f"'{store.build_command(file)}' makes the rest"
+                    )
                 raise MissingTableError(file.name, message)
             open_ones += dependencies(variant, file)
 

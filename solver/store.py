@@ -1,6 +1,7 @@
 """The data folder: which file holds which table, and the finished tables of a variant, opened on demand."""
 
 import os
+import shlex
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -11,6 +12,8 @@ from .subspace import Subspace, solved_together
 from .tablefile import Table, TableFile
 from .variant import Variant
 
+#: Folder of the tables where none is named, and the environment variable that names one.
+DEFAULT_DATA, DATA_VARIABLE = "data/tables", "MORRIS_DATA"
 #: Complete tables of the small games, part of the project.
 SHIPPED_TABLES = Path(__file__).parent.parent / "data" / "small"
 
@@ -63,6 +66,15 @@ class TableStore:
         path, metric = self._place(subspace)
         return metric.has_depths and path.exists()
 
+    def build_command(self, subspace: Subspace | None = None, phase: str = "moving") -> str:
+        """The command line that builds one table of this store, or else those of a phase, with what they need."""
+        command = f"morris build{self.variant.options}{self.metric.options}"
+        if self.data != Path(os.environ.get(DATA_VARIABLE) or DEFAULT_DATA):
+            command += f" --data {shlex.quote(str(self.data))}"
+        if subspace is not None:
+            return f"{command} --subspace {subspace.name}"
+        return f"{command} --phase placing" if phase == "placing" else command
+
     def table(self, subspace: Subspace) -> Table:
         """The table of a subspace; `MissingTableError` where it has not been built."""
         with self._lock:
@@ -74,7 +86,7 @@ class TableStore:
                     raise MissingTableError(
                         subspace.name,
                         f"the table {subspace.name} of {self.variant.name} is missing in {self.data}; "
-                        f"'morris build -V {self.variant.name}{metric.options} --subspace {subspace.name}' makes it",
+                        f"'{self.build_command(subspace)}' makes it",
                     )
                 self._open[path] = TableFile(path, self.variant, metric)
                 if len(self._open) > self._max_open:

@@ -81,6 +81,16 @@ class Variant:
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
     @property
+    def options(self) -> str:
+        """What a command line needs to mean this game, with a space before it.
+
+        >>> VARIANTS["nine"].with_overrides(stones=7, fly_at=0).options
+        ' -V nine --set fly_at=0 --set stones=7'
+        """
+        name, *changes = self.name.split(",")
+        return f" -V {name}" + "".join(f" --set {change}" for change in changes)
+
+    @property
     def known(self) -> str:
         """What is known of the empty board, and how; for people, not for programs."""
         return KNOWN.get(self.name, "unknown")

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import subprocess
@@ -397,6 +398,41 @@ def test_a_missing_table_is_exit_code_3(morris, tmp_path, arguments):
     done = morris(*arguments, "--data", tmp_path)
     assert done.code == 3 and done.out == "" and is_one_line(done.err)
     assert "nine" in done.err and "morris build" in done.err
+
+
+@pytest.mark.parametrize(
+    "command, game, tables",
+    [
+        ("stats", "-V ten", ""),
+        ("stats", "", "--phase placing"),
+        ("stats", "-V six --no-mill-limit 50", ""),
+        ("stats", "--set stones=8 --set place_and_slide=true", "--subspace 4-3+1-0"),
+        ("check", "-V nine-strict --metric outcome", ""),
+        ("verify", "-V lasker", "--phase placing"),
+        ("query 'WWW...../BBB...../........ w 0,0'", "--set capture_in_mills=none --set stones=8", "--subspace 3-3"),
+    ],
+)
+def test_the_command_that_makes_missing_tables_makes_those(morris, tmp_path, monkeypatch, command, game, tables):
+    folder = tmp_path / "a folder"
+    words = shlex.split(f"{command} {game}") + ["--data", folder]
+    error = morris(*words, *([] if command.startswith("query") else tables.split())).err  # a position says which by itself
+    asked = []
+    monkeypatch.setattr("solver.cli.building.run_build", lambda **options: asked.append(options))
+    assert morris(*shlex.split(re.search(r"'(morris build .*)' makes", error)[1])[1:]).code == 0
+    assert morris(*shlex.split(f"build {game} {tables}"), "--data", folder).code == 0
+    hinted, meant = asked
+    assert hinted == meant and hinted["data"] == folder
+
+
+def test_tables_that_no_command_makes_are_not_recommended(morris, tmp_path):
+    for arguments, reason in (
+        (("stats", "--phase", "placing", "--no-mill-limit", 50), "moving phase"),
+        (("stats", "--subspace", "3-3+1-1", "--metric", "dtm"), "moving phase"),
+        (("verify", "--phase", "placing", "--metric", "dtm"), "moving phase"),
+        (("check", "-V", "nine-strict", "--metric", "dtm"), "may remove nothing"),
+    ):
+        done = morris(*arguments, "--data", tmp_path)
+        assert done.code == 2 and is_one_line(done.err) and reason in done.err
 
 
 def test_a_folder_that_cannot_be_written_is_exit_code_2(morris, tmp_path):

@@ -155,9 +155,9 @@ def test_what_cannot_be_asked(six, tmp_path):
     with LimitedTables(tmp_path, SIX, None) as free:
         with pytest.raises(InputError, match="where there is a limit"):
             free.probe(position, 3)
-        with pytest.raises(MissingTableError, match="morris build -V six --metric dtm --subspace 3-4'"):
+        with pytest.raises(MissingTableError, match="morris build -V six --metric dtm --data [^ ]* --subspace 3-4'"):
             free.probe(position)
-    with LimitedTables(tmp_path, SIX, 50) as none, pytest.raises(MissingTableError, match="--metric dtm --no-mill-limit 50 --sub"):
+    with LimitedTables(tmp_path, SIX, 50) as none, pytest.raises(MissingTableError, match="--metric dtm --no-mill-limit 50 --data"):
         none.probe(position)
     with pytest.raises(InputError, match="positive"):
         LimitedTables(tmp_path, SIX, 0)

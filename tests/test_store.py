@@ -183,7 +183,7 @@ def test_a_missing_table_says_which_and_how_to_make_it(tmp_path):
     with pytest.raises(MissingTableError) as error:
         TableStore(tmp_path, NINE).table(Subspace(4, 5))
     message = str(error.value)
-    assert message == f"the table 4-5 of nine is missing in {tmp_path}; 'morris build -V nine --subspace 4-5' makes it"
+    assert message == f"the table 4-5 of nine is missing in {tmp_path}; 'morris build -V nine --data {tmp_path} --subspace 4-5' makes it"
     assert error.value.subspace == "4-5" and isinstance(error.value, KeyError)
     copied = pickle.loads(pickle.dumps(error.value))  # as a worker process hands it on
     assert (str(copied), copied.subspace) == (message, "4-5")
@@ -630,10 +630,10 @@ def test_outcomes_stand_in_only_where_asked(tmp_path):
     strict, lenient = TableStore(tmp_path, NINE), TableStore(tmp_path, NINE, or_outcomes=True)
     pair = Subspace(5, 3)
     assert not strict.has(pair) and lenient.has(pair) and not lenient.has_depths(pair)
-    with pytest.raises(MissingTableError, match="morris build -V nine --subspace 3-5'"):
+    with pytest.raises(MissingTableError, match="morris build -V nine --data [^ ]* --subspace 3-5'"):
         strict.table(pair.twin)
     assert np.array_equal(lenient.table(pair).read(), tables[pair]) and lenient.path(pair) == path
-    with pytest.raises(MissingTableError, match="--metric outcome --subspace 4-3'"):
+    with pytest.raises(MissingTableError, match="--metric outcome --data [^ ]* --subspace 4-3'"):
         TableStore(tmp_path, NINE, metric=OUTCOME).table(PAIR)
     for store in (strict, lenient):
         store.close()

@@ -101,6 +101,11 @@ def test_a_variant_is_plain_data():
     }  # fmt: skip
 
 
+def test_options_mean_the_game_on_a_command_line():
+    assert NINE.options == " -V nine"
+    assert NINE.with_overrides(stones=8, place_and_slide=True).options == " -V nine --set place_and_slide=True --set stones=8"
+
+
 def test_what_is_known_is_told_of_that_game_only():
     assert set(KNOWN) <= set(VARIANTS)
     nine = get_variant("nine")

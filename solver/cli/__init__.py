@@ -153,8 +153,10 @@ def metric_options(command):
 
 def data_option(command):
     """--data; the command receives ``data``, a Path."""
+    from ..store import DATA_VARIABLE, DEFAULT_DATA
+
     return click.option(
-        "--data", envvar="MORRIS_DATA", default="data/tables", show_default=True, show_envvar=True,
+        "--data", envvar=DATA_VARIABLE, default=DEFAULT_DATA, show_default=True, show_envvar=True,
         type=click.Path(path_type=Path), help="Folder of the tables.",
     )(command)  # fmt: skip
 

@@ -114,14 +114,12 @@ def _announce_compiling() -> None:
 
 def chosen_targets(variant, metric, phase, max_stones, subspace) -> list[Subspace]:
     """What the options ask for, the moving phase by default; `InputError` where they contradict each other."""
-    metric.require(variant)
     if subspace is not None and (phase or max_stones is not None):
         raise InputError("--subspace asks for one subspace and what it needs; leave out --phase, --all and --max-stones")
     if phase == "placing" and max_stones is not None:
         raise InputError("--max-stones is for the moving phase alone: placing begins with the empty board, which needs every table")
     targets = [parse_subspace(subspace, variant)] if subspace is not None else []
-    if metric.to_mill and (phase == "placing" or targets and targets[0].is_placing):
-        raise InputError("depths to the next mill belong to the moving phase")
+    metric.require(variant, phase == "placing" or bool(targets) and targets[0].is_placing)
     from ..build import all_targets, moving_targets
 
     return targets or (all_targets(variant) if phase == "placing" else moving_targets(variant, max_stones))
@@ -264,6 +262,7 @@ def verify(variant, data, metric, jobs, subspace, first, phase) -> None:
     """
     if subspace and first:
         raise InputError("--subspace and --from exclude each other")
+    metric.require(variant, phase == "placing")
     wanted = parse_subspace(subspace or first, variant) if subspace or first else None
     from ..build import Builder, all_targets
 
@@ -281,7 +280,8 @@ def verify(variant, data, metric, jobs, subspace, first, phase) -> None:
         elif first:
             raise InputError(f"--from {first}: its table is not among those to be verified")
         if not files:
-            raise InputError(f"there are no tables of {name} in {data}; 'morris build{metric.options}' makes them")
+            command = builder.store.build_command(phase=phase)
+            raise InputError(f"there are no tables of {name} in {data}; '{command}' makes them")
         _verify_files(builder, name, files)
     finally:
         builder.close()

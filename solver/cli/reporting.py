@@ -70,17 +70,19 @@ def stats(variant, data, metric, form, raw, phase, subspace) -> None:
     \b
     morris stats --format csv
     """
-    store = TableStore(data, variant, metric=metric)
-    if subspace:
-        wanted = parse_subspace(subspace, variant)
-        subspaces = [wanted] if wanted == wanted.twin or wanted.is_placing else [wanted, wanted.twin]
+    wanted = parse_subspace(subspace, variant) if subspace else None
+    if wanted:
         phase = "placing" if wanted.is_placing else "moving"
+    metric.require(variant, phase == "placing")
+    store = TableStore(data, variant, metric=metric)
+    if wanted:
+        subspaces = [wanted] if wanted == wanted.twin or wanted.is_placing else [wanted, wanted.twin]
     else:
         subspaces = [s for s in finished_subspaces(store) if s.is_placing == (phase == "placing")]
         if not subspaces:
-            raise MissingTableError(
-                "", f"no {phase} tables of {metric.folder_name(variant.name)} in {data}; 'morris build{metric.options}' makes them"
-            )
+            name = metric.folder_name(variant.name)
+            command = store.build_command(phase=phase)
+            raise MissingTableError("", f"no {phase} tables of {name} in {data}; '{command}' makes them")
     rows = [subspace_statistics(store, s, raw) for s in subspaces]
     store.close()
     rows = [_columns(row, phase) for row in rows]
@@ -112,11 +114,12 @@ def check(variant, data, metric, subspace) -> None:
     from ..checking import check_tables, recorded_checksums
     from ..metric import DTW
 
+    metric.require(variant)
     name, recorded = metric.folder_name(variant.name), recorded_checksums(variant) if metric == DTW else {}
     store = TableStore(data, variant, metric=metric)
     files = [solved_together(variant, parse_subspace(subspace, variant))[0]] if subspace else game_files(store)
     if not files:
-        raise InputError(f"there are no tables of {name} in {data}; 'morris build{metric.options}' makes them")
+        raise InputError(f"there are no tables of {name} in {data}; '{store.build_command()}' makes them")
     damaged = []
     size = on_record = 0
     for file in files:
