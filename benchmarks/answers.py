@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from solver.checking import recorded_checksums
 from solver.jit import Workers
 from solver.store import TableStore
 from solver.subspace import Subspace, count_canonical
@@ -35,16 +36,7 @@ _FACTS = ("wins", "losses", "draws", "longest_win_plies", "longest_loss_plies")
 @lru_cache(maxsize=None)
 def published_rows(name: str) -> list[dict[str, str]]:
     """The rows of a file of published values; none where there is no such file."""
-    return _rows(DATA / "published" / f"{name}.csv")
-
-
-@lru_cache(maxsize=None)
-def kept_checksums(variant: Variant) -> dict[str, str]:
-    """Checksums of the values of a variant's subspaces, by name, as kept since they were verified."""
-    return {row["subspace"]: row["values_sha256"] for row in _rows(DATA / "checksums" / f"{variant.name}.csv")}
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
+    path = DATA / "published" / f"{name}.csv"
     if not path.exists():
         return []
     with open(path, newline="", encoding="utf-8") as file:
@@ -83,7 +75,7 @@ def check_values(
                 f"{subspace.name}: {dict(zip(_FACTS, found))} where {dict(zip(_FACTS, facts))} is published"
             )
         known.append("published counts")
-    kept, name = kept_checksums(variant).get(subspace.name), "the kept checksum"
+    kept, name = recorded_checksums(variant).get(subspace.name), "the kept checksum"
     if kept is None and store and store.has(subspace):
         kept, name = store.table(subspace).values_sha256, "the finished table"
     if kept is not None:

@@ -1,6 +1,6 @@
 """scripts/record_checksums.py VARIANT [DATA]: writes data/checksums/VARIANT.csv from finished tables (for developers).
 
-One line a subspace: its name, its canonical positions, and the sha256 of its values as `morris` writes them.  Tests build
+One line a subspace: its name, its canonical positions, and the sha256 computed from its values.  Tests build
 the small ones and compare; `morris check` compares all that are in a data folder.
 """
 
@@ -21,6 +21,6 @@ with open(path, "w", newline="") as file:
     writer.writerow(["subspace", "canonical_positions", "values_sha256"])
     for subspace in finished_subspaces(store):
         table = store.table(subspace)
-        writer.writerow([subspace.name, table.positions, table.values_sha256])
+        writer.writerow([subspace.name, table.positions, table.computed_sha256()])
 store.close()
 print(f"{path} written")

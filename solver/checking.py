@@ -2,7 +2,8 @@
 
 The header's checksum finds every changed byte, and does not know where it is.  The checksums inside then tell which
 chunk, list or attribute it belongs to.  ``data/checksums`` has a line for each table of some games: its name and the
-checksum of its values.  The README says which of them were verified in every slot.
+checksum of its values, which is compared with one computed from the values themselves, whatever the file says of them.
+The README says which of these tables were verified in every slot.
 """
 
 import csv
@@ -28,11 +29,12 @@ def recorded_checksums(variant: Variant) -> dict[str, str]:
         return {row["subspace"]: row["values_sha256"] for row in csv.DictReader(file)}
 
 
-def check_tables(store: TableStore, file: Subspace, recorded: dict[str, str]) -> int:
-    """Compares every byte of a subspace's file with its checksum, and its values' checksums with the recorded ones.
+def check_tables(store: TableStore, file: Subspace, recorded: dict[str, str], pool=None) -> int:
+    """Compares every byte of a subspace's file with its checksum, and all values of tables on record with that.
 
-    Returns how many of its tables are on record.  `TableError` names the file and the place of the damage;
-    `MissingTableError` where there is no such file.
+    recorded: see `recorded_checksums`; pool: an executor for decompression, or None.  Returns how many of the file's
+    tables are on record.  `TableError` names the file and the place of the damage; `MissingTableError` where there is
+    no such file.
     """
     path = store.path(file)
     if path.exists():
@@ -45,10 +47,15 @@ def check_tables(store: TableStore, file: Subspace, recorded: dict[str, str]) ->
         raise TableError(f"{error}: {_damaged_part(path, store.variant, store.metric)}") from None
     on_record = 0
     for table in tables:
-        expected = recorded.get(table.subspace.name)
-        if expected not in (None, table.values_sha256):
-            raise TableError(f"{path}: the values of {table.subspace.name} are whole but not those on record")
-        on_record += expected is not None
+        name = table.subspace.name
+        if name not in recorded:
+            continue
+        found = table.computed_sha256(pool)
+        if found != table.values_sha256:
+            raise TableError(f"{path}: the values of {name} are not those of its values_sha256; delete it and build it again")
+        if found != recorded[name]:
+            raise TableError(f"{path}: the values of {name} are whole but not those on record")
+        on_record += 1
     return on_record
 
 

@@ -307,6 +307,18 @@ class Table:
         self.for_each_part(keep, pool)
         return out
 
+    def computed_sha256(self, pool=None) -> str:
+        """SHA-256 of the values as they stand in the file, a few chunks in memory at a time; to be ``values_sha256``.
+
+        pool: an executor for decompression, or None.
+        """
+        digest = hashlib.sha256()
+        with closing(_in_order(pool, self.chunk, self.n_chunks)) as chunks:
+            for number, values in enumerate(chunks):
+                values = values[: self.n_rows - number * self.chunk_rows]
+                digest.update(np.ascontiguousarray(values))
+        return digest.hexdigest()
+
     def for_each_part(self, function, pool=None) -> None:
         """Calls ``function(first row, values)`` with all values, flat, some whole rows at a time, in no certain order.
 

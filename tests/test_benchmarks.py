@@ -148,7 +148,7 @@ def test_one_wrong_value_is_found_whatever_it_is_compared_with(
 ):
     variant = get_variant(name)
     if "kept" not in known:
-        monkeypatch.setattr(answers, "kept_checksums", lambda variant: {})
+        monkeypatch.setattr(answers, "recorded_checksums", lambda variant: {})
     if "recomputed" in known:
         monkeypatch.setattr("solver.store.SHIPPED_TABLES", tmp_path)
     solved = MemoryTables(variant, workers).solve(

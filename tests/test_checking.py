@@ -8,16 +8,20 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import h5py
 import numpy as np
 import pytest
 from conftest import ROOT, build_tables, tables_of
 
+from solver import tablefile
 from solver.build import all_targets, moving_targets
 from solver.checking import RECORDS, check_tables, recorded_checksums
+from solver.cli import main
 from solver.errors import MissingTableError, TableError
-from solver.header import HEADER_SIZE, write_header
+from solver.header import HEADER_SIZE, check_file, write_header
+from solver.metric import DTW, OUTCOME
 from solver.stats import game_files
 from solver.store import TableStore
 from solver.subspace import Subspace, count_canonical, parse_subspace, solved_together
@@ -159,6 +163,49 @@ def test_values_that_are_whole_but_others_are_noticed(small_tables, tmp_path):
     assert check_tables(store, Subspace(4, 3), recorded) == 2
     with pytest.raises(TableError, match="the values of 3-4 are whole but not those on record"):
         check_tables(TableStore(tmp_path, NINE), Subspace(4, 3), recorded)
+
+
+@pytest.mark.parametrize("claimed", ["those on record", "others"])
+def test_values_are_hashed_whatever_the_file_says_of_them(small_tables, tmp_path, monkeypatch, capsys, claimed):
+    """A whole file with wrong values of 3-4, and with a checksum of values that is not theirs."""
+    store = TableStore(small_tables, NINE)
+    file = store.table(Subspace(4, 3)).file
+    tables = {s: table.read() for s, table in file.tables.items()}
+    tallies = {s: (t.histogram(), t.histogram(raw=True)) for s, t in file.tables.items()}
+    told = {s: t.values_sha256 for s, t in file.tables.items()}
+    wrong = Subspace(3, 4)
+    tables[wrong][77_777] ^= 1
+    if claimed == "others":
+        told[wrong] = "0" * 64
+    path = tmp_path / "nine" / "4-3.h5"
+    honest = tablefile._write_attributes
+    monkeypatch.setattr(
+        tablefile, "_write_attributes",
+        lambda node, attributes: honest(
+            node, attributes | ({"values_sha256": told[parse_subspace(node.name[1:], NINE)]} if "width" in attributes else {})
+        ),
+    )  # fmt: skip
+    write_tables(path, NINE, np.array(file.row_masks), tables, tallies)
+    store.close()
+    check_file(path)
+    complaint = f"{path}: the values of 3-4 are not those of its values_sha256; delete it and build it again"
+    for pool in (None, ThreadPoolExecutor(2)):
+        with pytest.raises(TableError) as error:
+            check_tables(TableStore(tmp_path, NINE), wrong, recorded_checksums(NINE), pool)
+        assert str(error.value) == complaint
+    monkeypatch.setattr(sys, "argv", ["morris", "check", "--data", str(tmp_path)])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert stop.value.code == 4 and capsys.readouterr() == ("", f"morris: {complaint}\n")
+
+
+def test_the_values_hash_is_that_of_all_values_whatever_their_metric(small_tables, outcome_tables):
+    for folder, metric, subspace in ((small_tables, DTW, Subspace(5, 3)), (outcome_tables, OUTCOME, Subspace(4, 3))):
+        store = TableStore(folder, NINE, metric=metric)
+        table = store.table(subspace)
+        assert table.computed_sha256() == table.values_sha256 == hashlib.sha256(table.read()).hexdigest()
+        assert table.n_chunks > 1
+        store.close()
 
 
 #: Games on record: with all tables, and with those of the moving phase.

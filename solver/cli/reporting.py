@@ -99,18 +99,24 @@ def stats(variant, data, metric, form, raw, phase, subspace) -> None:
 
 
 @click.command()
+@jobs_option
 @subspace_option
 @metric_options
 @data_option
 @variant_options
-def check(variant, data, metric, subspace) -> None:
+def check(variant, data, metric, subspace, jobs) -> None:
     """Compare the structure and every byte of the table files with their checksums.
 
-    Standard tables are also compared with the checksums of values that come with morris (data/checksums).
+    The values of tables with depths are also compared with the checksums that come with morris (data/checksums), for
+    the games that have some.
 
     \b
     morris check
     """
+    from concurrent.futures import ThreadPoolExecutor
+
+    from tqdm import tqdm
+
     from ..checking import check_tables, recorded_checksums
     from ..metric import DTW
 
@@ -122,12 +128,17 @@ def check(variant, data, metric, subspace) -> None:
         raise InputError(f"there are no tables of {name} in {data}; '{store.build_command()}' makes them")
     damaged = []
     size = on_record = 0
-    for file in files:
-        try:
-            on_record += check_tables(store, file, recorded)
-            size += store.path(file).stat().st_size
-        except TableError as error:
-            damaged.append(str(error))
+    sizes = {file: path.stat().st_size if (path := store.path(file)).exists() else 0 for file in files}
+    bar = tqdm(total=sum(sizes.values()), unit="B", unit_scale=True, disable=not sys.stderr.isatty(), leave=False)
+    with ThreadPoolExecutor(jobs) as pool, bar:
+        for file in files:
+            bar.set_description(file.name)
+            try:
+                on_record += check_tables(store, file, recorded, pool)
+                size += sizes[file]
+            except TableError as error:
+                damaged.append(str(error))
+            bar.update(sizes[file])
     store.close()
     if damaged:
         raise TableError("; ".join(damaged))
