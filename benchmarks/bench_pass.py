@@ -6,12 +6,11 @@ out.  Edges are counted exactly, from the finished values (`counting`).
 
 import time
 
-from solver.errors import DepthOverflowError
+from solver.build import in_narrowest
 from solver.reindex import exchanged
 from solver.retrograde import solve_together
 from solver.subspace import Subspace, count_canonical, solved_together
 from solver.tally import histograms
-from solver.values import DTYPES
 
 from .answers import check_values
 from .counting import count_edges
@@ -47,22 +46,15 @@ class StageClock:
 
 def solve_timed(loader: Loader, pair: Subspace) -> tuple[dict, tuple[float, float, float], float]:
     """Values of both sides, seconds of the three stages, and seconds of loading."""
-    for width in DTYPES:
+
+    def solve(width: int):  # where a build begins again with wider values, only the last attempt is timed
         clock = StageClock(loader)
-        try:
-            tables = solve_together(
-                loader.variant,
-                pair,
-                width,
-                lambda s, rows_own, w=width: loader.load(s, rows_own, w),
-                loader.workers,
-                clock,
-            )
-            return tables, clock.stages(), loader.seconds
-        except DepthOverflowError:  # as a build does, begin again with wider values; only the last attempt is timed
-            if width == max(DTYPES):
-                raise
-    raise AssertionError("unreachable")
+        tables = solve_together(
+            loader.variant, pair, width, lambda s, rows_own: loader.load(s, rows_own, width), loader.workers, clock
+        )
+        return tables, clock.stages(), loader.seconds
+
+    return in_narrowest(solve)
 
 
 def measure(setting: Setting):

@@ -2,10 +2,9 @@
 
 import time
 
-from solver.errors import DepthOverflowError
+from solver.build import in_narrowest
 from solver.retrograde import solve_together
 from solver.subspace import count_canonical
-from solver.values import DTYPES
 
 from .answers import check_values
 from .loading import Loader
@@ -43,16 +42,9 @@ def _measure_one(setting: Setting, loader: Loader, subspace) -> Measurement:
 
 
 def _solve(loader: Loader, subspace) -> dict:
-    for width in DTYPES:
-        try:
-            return solve_together(
-                loader.variant,
-                subspace,
-                width,
-                lambda s, rows_own, w=width: loader.load(s, rows_own, w),
-                loader.workers,
-            )
-        except DepthOverflowError:
-            if width == max(DTYPES):
-                raise
-    raise AssertionError("unreachable")
+    def solve(width: int):
+        return solve_together(
+            loader.variant, subspace, width, lambda s, rows_own: loader.load(s, rows_own, width), loader.workers
+        )
+
+    return in_narrowest(solve)

@@ -2,7 +2,7 @@
 
 Each exception carries one sentence that says what to do, and the exit code that the command
 line answers with: 2 unusable input, 3 a table is missing, 4 a table is damaged or made for
-other rules, 1 anything else.
+other rules, 130 interrupted by the user, 1 anything else.
 """
 
 

@@ -1,4 +1,4 @@
-"""Commands that report what is there: stats, check, info, variants."""
+"""Commands that report what is there: stats, check, info, variants, compare, doctor."""
 
 import csv
 import io
