@@ -258,15 +258,6 @@ class Builder:
             self._pending.result()
             self._at_hand, self._pending = {}, None
 
-    @contextmanager
-    def holding(self, tables: dict[Subspace, np.ndarray]):
-        """Within it `load` gives these values in place of stored ones."""
-        self._at_hand = tables
-        try:
-            yield
-        finally:
-            self._at_hand = {}
-
 
 def _gib(size: int) -> str:
     """A need, rounded up: so much is enough."""

@@ -367,10 +367,10 @@ def test_a_wide_table_is_not_read_as_a_narrow_one(tmp_path):
     wide = builder.load(Subspace(3, 3), True, 2)
     assert wide.dtype == DTYPES[2]
     wide[0] = code_of_depth(600, 2)
-    with builder.holding({Subspace(3, 3): wide}):
-        with pytest.raises(DepthOverflowError):
-            builder.load(Subspace(3, 3), True, 1)
-        assert builder.load(Subspace(3, 3), True, 2)[0] == code_of_depth(600, 2)
+    builder._at_hand = {Subspace(3, 3): wide}
+    with pytest.raises(DepthOverflowError):
+        builder.load(Subspace(3, 3), True, 1)
+    assert builder.load(Subspace(3, 3), True, 2)[0] == code_of_depth(600, 2)
     builder.close()
 
 
