@@ -25,7 +25,7 @@ from .subspace import Subspace, solved_together
 from .symmetry import image_of, orbits
 from .values import DTYPES, LOST, draw_code, top_code
 from .variant import Variant
-from .verify import Finding, count_wrong, verify_subspace, verify_table, with_tally
+from .verify import Fault, Finding, count_wrong, verify_subspace, verify_table, with_tally
 
 
 @kernel
@@ -110,8 +110,8 @@ def verify_file(builder: Builder, file: Subspace) -> Iterator[tuple[Subspace, Fi
         table = builder.store.table(subspace)
         longest_win, longest_loss = table.metric.deepest(table.histogram())
         most = table.metric.max_depth(table.width)
-        if not finding.wrong and (longest_win > most + 1 or longest_loss > most):
-            finding = Finding(finding.slots, 1, 0)  # so deep that its predecessors' depths would not fit
+        if finding.is_right and (longest_win > most + 1 or longest_loss > most):
+            finding = finding._replace(fault=Fault.TOO_DEEP)
         yield subspace, finding
 
 

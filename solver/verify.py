@@ -11,6 +11,7 @@ there with its depth.  The other way, a stored win or loss of depth d rests on s
 to positions that are over.  What is left is neither, which is a draw.
 """
 
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -244,12 +245,30 @@ def count_wrong(values, offset, best):
     return wrong, first
 
 
+class Fault(Enum):
+    """What may be wrong with a table whose slots are all right: its stored tally, or losses so deep that the depths of
+    what leads there would not fit its bytes a slot."""
+
+    TALLY = 1
+    TOO_DEEP = 2
+
+
 class Finding(NamedTuple):
-    """Outcome of a verification: slots looked at, slots that are wrong, number of the first wrong slot (-1: none)."""
+    """Outcome of a verification.
+
+    slots: how many were looked at; wrong: how many of them are wrong; first: number of the first wrong one (-1: none);
+    fault: what else is wrong, looked for only where all slots are right, or None.
+    """
 
     slots: int
     wrong: int
     first: int
+    fault: Fault | None = None
+
+    @property
+    def is_right(self) -> bool:
+        """Whether nothing is wrong, neither slots nor what stands beside them."""
+        return not self.wrong and self.fault is None
 
 
 def recomputer(variant: Variant, subspace: Subspace, width: int, load, metric: Metric = DTW):
@@ -330,8 +349,7 @@ def verify_subspace(
 def verify_table(variant: Variant, subspace: Subspace, store, load, workers: Workers, progress=None) -> Finding:
     """Verifies the stored table of a subspace, its tally included.
 
-    ``load(subspace, rows_own, width)`` gives finished values.  A tally that differs from the values counts as one wrong
-    slot (number 0).
+    ``load(subspace, rows_own, width)`` gives finished values.
     """
     table = store.table(subspace)
     values = table.read(workers.pool)
@@ -342,8 +360,8 @@ def verify_table(variant: Variant, subspace: Subspace, store, load, workers: Wor
 
 
 def with_tally(variant: Variant, subspace: Subspace, table, values: np.ndarray, finding: Finding, workers: Workers) -> Finding:
-    """The finding, or where all values are right and the stored tally is not, one of a wrong slot 0."""
+    """The finding, with `Fault.TALLY` where all values are right and the stored tally is not."""
     for counted, raw in zip(histograms(variant, subspace, values, workers), (False, True)):
-        if not finding.wrong and not np.array_equal(counted, table.histogram(raw)):
-            return Finding(len(values), 1, 0)
+        if finding.is_right and not np.array_equal(counted, table.histogram(raw)):
+            finding = finding._replace(fault=Fault.TALLY)
     return finding

@@ -22,7 +22,8 @@ from solver.build import all_targets, moving_targets
 from solver.cli import COMMANDS, group, main
 from solver.cli.building import Bars, parse_bytes
 from solver.errors import InputError
-from solver.metric import OUTCOME
+from solver.metric import DTW, OUTCOME, Metric
+from solver.store import table_path
 from solver.subspace import Subspace, count_canonical, moving_pairs, placing_subspaces, solved_together
 from solver.tablefile import TableFile, write_tables
 from solver.variant import VARIANTS, get_variant
@@ -207,6 +208,38 @@ def test_verify_names_the_first_wrong_slot(morris, copied):
     found = re.search(r"([\d,]+) of 862,980 slots of 4-3 are wrong; the first is slot (\d+), own stones ([a-g1-7 ]+), opponent ([a-g1-7 ]+)", done.err)
     assert found and str(path) in done.err
     assert int(found[2]) <= slot and len(found[3].split()) == 4 and len(found[4].split()) == 3
+
+
+@pytest.mark.parametrize("metric", [DTW, OUTCOME], ids=str)
+def test_verify_tells_a_wrong_tally_from_wrong_slots(morris, tmp_path, metric):
+    """Of depths, and of outcomes whose depths are found once more."""
+    build_tables(tmp_path, THREE, [Subspace(3, 3)], metric=metric)
+    path = table_path(tmp_path, THREE, Subspace(3, 3), metric)
+    file = TableFile(path, THREE, metric)
+    tables = {s: t.read() for s, t in file.tables.items()}
+    tallies = {s: (t.histogram(), t.histogram(raw=True)) for s, t in file.tables.items()}
+    rows = file.row_masks
+    file.close()
+    counts = tallies[Subspace(3, 3)][1]
+    there = counts.nonzero()[0]
+    counts[there[0]] -= 1
+    counts[there[-1]] += 1
+    write_tables(path, THREE, rows, tables, tallies, metric=metric)
+    done = morris("verify", "-V", "three", "--data", tmp_path, "--metric", metric.name, "--subspace", "3-3")
+    assert done.code == 4 and done.out == ""
+    slots = len(tables[Subspace(3, 3)])
+    assert done.err == f"morris: {path}: all {slots:,} slots of 3-3 are right, but not the tally of them; delete it and build it again\n"
+
+
+def test_verify_tells_depths_that_leave_no_room_from_wrong_slots(morris, small_tables, monkeypatch):
+    """As if one byte held depths up to 3 only: all slots are right, and what leads there would not fit."""
+    monkeypatch.setattr(Metric, "max_depth", lambda metric, width: 3)
+    done = morris("verify", "--data", small_tables, "--subspace", "3-3", "--jobs", 1)
+    path = small_tables / "nine" / "3-3.h5"
+    assert done.code == 4 and done.out == "" and done.err == (
+        f"morris: {path}: all {158 * 1330:,} slots of 3-3 are right, but its depths leave no room in 8 bits for those of "
+        "the positions that lead there; delete it and build it again\n"
+    )
 
 
 def test_check_passes_whole_files(morris, small_tables):

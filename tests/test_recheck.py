@@ -87,7 +87,7 @@ def test_right_tables_pass(outcomes):
         found = findings(outcomes, variant, files)
         assert list(found) == tables_of(variant, files)
         store = outcome_store(outcomes, variant)
-        assert all(f.wrong == 0 and f.slots == len(store.table(s).read()) for s, f in found.items())
+        assert all(f.is_right and f.slots == len(store.table(s).read()) for s, f in found.items())
         store.close()
 
 
@@ -101,9 +101,9 @@ def test_a_wrong_slot_and_a_wrong_tally_are_found(outcomes, tmp_path):
 
         rewritten(tmp_path, SIX, PAIR, change)
         found = findings(tmp_path, SIX, [PAIR])
-        assert (found[PAIR].wrong, found[PAIR].first) == (1, slot) and found[PAIR.twin].wrong == 0
+        assert (found[PAIR].wrong, found[PAIR].first) == (1, slot) and found[PAIR.twin].is_right
         table_path(tmp_path, SIX, PAIR, OUTCOME).write_bytes(right)
-    assert not any(finding.wrong for finding in findings(tmp_path, SIX, [PAIR]).values())
+    assert all(finding.is_right for finding in findings(tmp_path, SIX, [PAIR]).values())
 
 
 def test_tables_that_agree_with_themselves_and_are_wrong_are_found(tmp_path):
@@ -239,7 +239,7 @@ def test_verification_does_not_ask_the_builder_for_what_it_looks_up(outcomes, sm
     monkeypatch.setattr(reindex, "gather_exchanged", never)
     files = all_targets(SIX)
     found = findings(small_tables, SIX, files, DTW)
-    assert list(found) == tables_of(SIX, files) and not any(finding.wrong for finding in found.values())
+    assert list(found) == tables_of(SIX, files) and all(finding.is_right for finding in found.values())
 
 
 def test_a_fault_in_the_exchange_while_depths_are_found_again_is_told(tmp_path, monkeypatch):

@@ -12,7 +12,7 @@ from solver.subspace import Subspace, placing_subspaces
 from solver.tally import histograms
 from solver.values import draw_code
 from solver.variant import get_variant
-from solver.verify import verify_subspace, verify_table
+from solver.verify import Fault, verify_subspace, verify_table
 
 NINE = get_variant("nine")
 SIX = get_variant("six")
@@ -70,7 +70,7 @@ def slots_with(values, outcome, seed, n=4):
 def test_right_tables_pass(right_tables, right_game):
     for tables in (right_tables, right_game):
         for subspace, finding in findings(tables).items():
-            assert finding == (len(tables.values[subspace]), 0, -1), subspace.name
+            assert finding == (len(tables.values[subspace]), 0, -1, None) and finding.is_right, subspace.name
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_right_tables_pass(right_tables, right_game):
     ids=lambda variant: variant.name,
 )
 def test_other_rules_pass(variant, workers):
-    assert not any(finding.wrong for finding in findings(MemoryTables(variant, workers).solve()).values())
+    assert all(finding.is_right for finding in findings(MemoryTables(variant, workers).solve()).values())
 
 
 def test_progress_is_told(right_tables):
@@ -105,7 +105,7 @@ def test_a_wrong_slot_is_named(game):
     for slot in (0, 1, len(values) // 2, len(values) - 1):
         right = values[slot]
         values[slot] = 255 - right
-        assert verify_subspace(FOUR, subspace, values, game.load, game.workers) == (len(values), 1, slot)
+        assert verify_subspace(FOUR, subspace, values, game.load, game.workers) == (len(values), 1, slot, None)
         values[slot] = right
 
 
@@ -171,7 +171,16 @@ def test_a_wrong_tally_is_found(tables, raw):
     subspace = Subspace(4, 3)
     tables.tallies[subspace][raw][255] -= 1
     tables.tallies[subspace][raw][DRAW] += 1
-    assert findings(tables, [subspace])[subspace] == (len(tables.values[subspace]), 1, 0)
+    finding = findings(tables, [subspace])[subspace]
+    assert finding == (len(tables.values[subspace]), 0, -1, Fault.TALLY) and not finding.is_right
+
+
+def test_wrong_slots_are_told_before_a_wrong_tally(tables):
+    subspace = Subspace(4, 3)
+    tables.values[subspace][-1] ^= 0x81
+    tables.tallies[subspace][0][DRAW] += 1
+    finding = findings(tables, [subspace])[subspace]
+    assert finding.wrong and finding.first >= 0 and finding.fault is None and not finding.is_right
 
 
 def test_every_single_spoilt_slot_of_a_small_game_is_found(workers):

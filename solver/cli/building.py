@@ -288,8 +288,7 @@ def verify(variant, data, metric, jobs, subspace, first, phase) -> None:
 
 
 def _verify_files(builder, name: str, files) -> None:
-    """Verifies file by file, telling how far it is; a `TableError` names the first wrong slot."""
-    from ..indexing import Indexer
+    """Verifies file by file, telling how far it is; a `TableError` says what is wrong, and names the first wrong slot."""
     from ..recheck import verify_file
 
     variant, slots, started = builder.variant, 0, time.monotonic()
@@ -300,21 +299,35 @@ def _verify_files(builder, name: str, files) -> None:
                 bar.set_description(file.name)
                 for s, finding in verify_file(builder, file):
                     slots += finding.slots
-                    if finding.wrong:
-                        table = builder.store.table(s)
-                        row, column = divmod(finding.first, table.n_columns)
-                        own, opponent = Indexer(variant.board).masks_at(s, row, column, table.file.row_masks)
-                        raise TableError(
-                            f"{builder.store.path(s)}: {finding.wrong:,} of {finding.slots:,} slots of {s.name} are wrong; "
-                            f"the first is slot {finding.first}, own stones {_points(variant, own)}, "
-                            f"opponent {_points(variant, opponent)}"
-                        )
+                    if not finding.is_right:
+                        raise TableError(f"{builder.store.path(s)}: {_what_is_wrong(variant, builder.store.table(s), finding)}")
                     bar.update(positions[s])
                     if bar.disable:
                         click.echo(f"{s.name}: {finding.slots:,} slots right", err=True)
         except KeyboardInterrupt:
             raise Interrupted(f"interrupted; the same command with --from {file.name} goes on where it stopped") from None
     click.echo(f"{name}: {slots:,} slots in {len(positions)} tables verified in {_clock(time.monotonic() - started)}")
+
+
+def _what_is_wrong(variant, table, finding) -> str:
+    """One sentence on a finding that is not right."""
+    from ..indexing import Indexer
+    from ..verify import Fault
+
+    s = table.subspace
+    if finding.fault is Fault.TALLY:
+        return f"all {finding.slots:,} slots of {s.name} are right, but not the tally of them; delete it and build it again"
+    if finding.fault is Fault.TOO_DEEP:
+        return (
+            f"all {finding.slots:,} slots of {s.name} are right, but its depths leave no room in {8 * table.width} bits for "
+            "those of the positions that lead there; delete it and build it again"
+        )
+    row, column = divmod(finding.first, table.n_columns)
+    own, opponent = Indexer(variant.board).masks_at(s, row, column, table.file.row_masks)
+    return (
+        f"{finding.wrong:,} of {finding.slots:,} slots of {s.name} are wrong; the first is slot {finding.first}, "
+        f"own stones {_points(variant, own)}, opponent {_points(variant, opponent)}"
+    )
 
 
 def _points(variant, mask: int) -> str:
