@@ -113,11 +113,16 @@ def in_narrowest(solve):
 
 
 class Builder:
-    """Builds files of one variant and metric in a data folder, one after the other."""
+    """Builds files of one variant and metric in a data folder, one after the other.
 
-    def __init__(self, variant: Variant, data: Path, jobs: int, memory: int | None = None, metric: Metric = DTW):
+    with_shipped: whether tables that come with morris stand in where the folder has none; not for a build.
+    """
+
+    def __init__(
+        self, variant: Variant, data: Path, jobs: int, memory: int | None = None, metric: Metric = DTW, with_shipped: bool = False
+    ):  # fmt: skip
         self.variant, self.data, self.memory, self.metric = variant, Path(data), memory, metric
-        self.store = TableStore(data, variant, with_shipped=False, metric=metric)
+        self.store = TableStore(data, variant, with_shipped=with_shipped, metric=metric)
         self.workers = Workers(jobs)
         self._writer = ThreadPoolExecutor(1, "morris-writer")
         self._at_hand: dict[Subspace, np.ndarray] = {}

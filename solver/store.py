@@ -57,6 +57,10 @@ class TableStore:
         places = [(table_path(f, self.variant, subspace, m), m) for m in self.metrics for f in self._folders]
         return next((place for place in places if place[0].exists()), places[0])
 
+    def is_shipped(self, subspace: Subspace) -> bool:
+        """Whether the file is one that comes with morris."""
+        return self.has(subspace) and self.path(subspace).is_relative_to(SHIPPED_TABLES)
+
     def has(self, subspace: Subspace) -> bool:
         """Whether the file is there (finished files only; a damaged one still counts)."""
         return self.path(subspace).exists()

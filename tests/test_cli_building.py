@@ -242,6 +242,13 @@ def test_verify_tells_depths_that_leave_no_room_from_wrong_slots(morris, small_t
     )
 
 
+def test_verify_takes_the_tables_that_come_with_morris(morris, tmp_path):
+    done = morris("verify", "-V", "four", "--data", tmp_path, "--jobs", 1)
+    tables = tables_of(get_variant("four"), all_targets(get_variant("four")))
+    assert done.code == 0 and f" slots in {len(tables)} tables verified in " in done.out
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_check_passes_whole_files(morris, small_tables):
     done = morris("check", "--data", small_tables)
     assert done.code == 0 and re.fullmatch(r"nine: 4 files, [\d.]+ MB, all as they were written; the values of 6 tables are those on record\n", done.out)
@@ -318,6 +325,16 @@ def test_info(morris, small_tables):
     assert re.search(r"^machine .*Python", done.out, re.M)
     six = morris("info", "-V", "six", "--data", small_tables).out
     assert re.search(r"^placing +61 of 61 files, [\d.]+ MB, 1,895,913 positions$", six, re.M) and "missing" not in six
+
+
+def test_info_says_how_many_tables_are_shipped(morris, tmp_path):
+    whole = morris("info", "-V", "three", "--data", tmp_path).out
+    assert re.findall(r"^(\w+) +(\d+) of \2 files, .*\n +shipped +(\d+) of these files come with morris$", whole, re.M) == [
+        ("moving", "1", "1"), ("placing", "6", "6")
+    ]  # fmt: skip
+    build_tables(tmp_path, THREE, [Subspace(3, 3)])
+    mixed = morris("info", "-V", "three", "--data", tmp_path).out
+    assert re.findall(r"^ +shipped +(\d+) of these files come with morris$", mixed, re.M) == ["6"]
 
 
 def test_info_of_nothing(morris, tmp_path):

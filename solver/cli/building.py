@@ -253,6 +253,8 @@ def solve(context, everything, **options) -> None:
 def verify(variant, data, metric, jobs, subspace, first, phase) -> None:
     """Recompute every slot of the tables from its successors' stored values.
 
+    Where the data folder has no table and one comes with morris, that is verified.
+
     Exits with 4 and names the first wrong slot if there is one.  Tables of outcomes are solved once more where that
     is needed for a proof.
 
@@ -267,7 +269,7 @@ def verify(variant, data, metric, jobs, subspace, first, phase) -> None:
     from ..build import Builder, all_targets
 
     name = metric.folder_name(variant.name)
-    builder = Builder(variant, data, jobs, metric=metric)
+    builder = Builder(variant, data, jobs, metric=metric, with_shipped=True)
     try:
         wanted_file = solved_together(variant, wanted)[0] if wanted else None
         if subspace:

@@ -171,6 +171,9 @@ def info(variant, data, metric) -> None:
         size = sum(store.path(f).stat().st_size for f in there)
         positions = sum(count_canonical(variant, s) for f in there for s in solved_together(variant, f))
         click.echo(f"{phase:12} {len(there)} of {len(files)} files, {size / 1e6:,.1f} MB, {positions:,} positions")
+        shipped = sum(map(store.is_shipped, there))
+        if shipped:
+            click.echo(f"  shipped    {shipped} of these files come with morris")
         if missing:
             more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
             click.echo(f"  missing    {' '.join(missing[:8])}{more}")
