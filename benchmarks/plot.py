@@ -1,5 +1,5 @@
 """A plot of time against positions, so that the growth of cost can be seen: on both logarithmic axes it must be a
-straight line of slope one.  Needs matplotlib (``pip install 'morris[plots]'``)."""
+straight line of slope one.  Needs matplotlib, the extra ``plots`` of pyproject.toml."""
 
 import math
 from pathlib import Path

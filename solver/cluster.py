@@ -20,7 +20,7 @@ from queue import Empty, SimpleQueue
 
 from . import __version__
 from .build import Progress, build_lock, existing_parent
-from .errors import InputError, ResourceError
+from .errors import InputError, ResourceError, adding
 from .metric import DTW, Metric
 from .planning import memory_needed, plan_build
 from .schedule import Task, chains_behind, choose_cuts, task_graph
@@ -77,7 +77,7 @@ def _connected(address: str):
     try:
         from distributed import Client
     except ImportError:
-        raise InputError("a build on a cluster needs Dask: pip install 'morris[cluster]'") from None
+        raise InputError(f"a build on a cluster needs Dask; {adding('cluster')}") from None
     client = None
     with suppress(OSError, ValueError):  # nobody there, no address, an unknown protocol
         client = Client(address, timeout=CONTACT, set_as_default=False)

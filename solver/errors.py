@@ -6,6 +6,15 @@ other rules, 130 interrupted by the user, 1 anything else.
 """
 
 
+def adding(extra: str) -> str:
+    """How to install the optional libraries of an extra that pyproject.toml names; the end of an error's sentence.
+
+    >>> adding("web")
+    "in the folder of the checkout, .venv/bin/pip install -e '.[web]' adds it"
+    """
+    return f"in the folder of the checkout, .venv/bin/pip install -e '.[{extra}]' adds it"
+
+
 class MorrisError(Exception):
     """Base of all errors that morris raises deliberately; ``str()`` is one line for a person."""
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .annotate import AnnotatedPly, first_losing_ply
 from .board import Board
-from .errors import ResourceError
+from .errors import ResourceError, adding
 from .limited import LimitedTables, MillTurn, MillValue
 from .moves import format_turn, is_over, legal_turns
 from .position import Position, describe_turn, draw_board, format_own_form, points_of
@@ -283,7 +283,7 @@ def png_board(svg: str) -> bytes:
     try:
         import cairosvg
     except (ImportError, OSError):  # OSError: the library is there, but not the cairo it calls
-        raise ResourceError("PNG needs the library cairosvg: install morris[images], or write --svg") from None
+        raise ResourceError(f"PNG needs the library cairosvg, --svg does not; {adding('images')}") from None
     return cairosvg.svg2png(bytestring=svg.encode(), scale=2)
 
 

@@ -237,7 +237,7 @@ def test_every_position_can_be_drawn(small_tables):
 
 def test_png(morris, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "cairosvg", None)  # as if it were not installed
-    assert "morris[images]" in refused(morris("query", "--png", tmp_path / "board.png", WON), 1)
+    assert "pip install -e '.[images]'" in refused(morris("query", "--png", tmp_path / "board.png", WON), 1)
     monkeypatch.undo()
     pytest.importorskip("cairosvg")
     assert png_board(svg_board(start(NINE), NINE))[:4] == b"\x89PNG"

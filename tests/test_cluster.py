@@ -52,7 +52,7 @@ def test_nothing_of_dask_is_imported_without_an_address(run_python):
 
 def test_without_distributed_one_line_says_so(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(InputError, match=r"needs Dask: pip install 'morris\[cluster\]'$"):
+    with pytest.raises(InputError, match=r"needs Dask;.* .venv/bin/pip install -e '\.\[cluster\]' adds it$"):
         build_on_cluster(THREE, tmp_path, all_targets(THREE), "tcp://127.0.0.1:8786")
 
 

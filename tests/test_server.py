@@ -24,7 +24,7 @@ pytest.importorskip("httpx")
 
 from solver import __version__
 from solver.cli import group
-from solver.errors import MorrisError
+from solver.errors import MorrisError, adding
 from solver.server import CODES, MOST_QUERY, make_app, web_files
 from solver.service import MOST_MOVES, Service
 from solver.subspace import moving_pairs, placing_subspaces
@@ -397,7 +397,7 @@ def test_serve_says_what_is_wrong(tmp_path, monkeypatch):
             missing.setitem(sys.modules, name, None)
             result = CliRunner().invoke(group, ["serve"])
             assert result.exception.exit_code == 2
-            assert str(result.exception) == f"serve needs the library {name}: install morris[web]"
+            assert str(result.exception) == f"serve needs the library {name}; {adding('web')}"
 
 
 def test_serve_listens_on_loopback_and_ends_on_interrupt(small_tables):

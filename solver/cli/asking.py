@@ -29,7 +29,7 @@ MOST_GAME_BYTES = 1 << 20
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.option("--line", "with_line", is_flag=True, help="Also play the best line to its end.")
 @click.option("--svg", type=click.Path(dir_okay=False), metavar="FILE", help="Draw the board and its turns.")
-@click.option("--png", type=click.Path(dir_okay=False), metavar="FILE", help="The same as PNG; needs morris[images].")
+@click.option("--png", type=click.Path(dir_okay=False), metavar="FILE", help="The same as PNG; needs the extra images.")
 @click.option("--batch", type=click.File("rb"), metavar="FILE", help="Answer each line of a file (- is stdin) in JSON.")
 @click.option("--with-moves", is_flag=True, help="With --batch: all turns, too (much slower).")
 @click.option(

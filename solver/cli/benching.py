@@ -5,7 +5,7 @@ from pathlib import Path
 
 import click
 
-from ..errors import InputError, MorrisError
+from ..errors import InputError, MorrisError, adding
 from . import data_option, variant_options
 
 
@@ -51,7 +51,7 @@ def find_checkout() -> Path:
     help="Compare with the results of this file, as ratios of time.",
 )
 @click.option(
-    "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw time against positions; needs morris[plots]."
+    "--plot", type=click.Path(path_type=Path, dir_okay=False), help="Draw time against positions; needs the extra plots."
 )
 @data_option
 @variant_options
@@ -139,7 +139,7 @@ def _draw(records: list[dict], path: Path) -> None:
     try:
         lines = draw(records, path)
     except ImportError:
-        raise InputError("--plot needs matplotlib; install it with: pip install 'morris[plots]'") from None
+        raise InputError(f"--plot needs matplotlib; {adding('plots')}") from None
     except ValueError as error:
         raise InputError(str(error)) from None
     click.echo("\n".join([*lines, f"{path}: drawn"]))

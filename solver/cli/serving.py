@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from ..errors import InputError
+from ..errors import InputError, adding
 from . import data_option
 from .building import parse_bytes
 
@@ -23,7 +23,7 @@ MOST_CONNECTIONS = 1000
 def serve(host, port, at_once, memory, data) -> None:
     """Answer over HTTP, and show a board in the browser.
 
-    The page is at /, the list of questions at /openapi.json.  Needs morris[web].
+    The page is at /, the list of questions at /openapi.json.  Needs the extra web (see README.md).
 
     \b
     morris serve
@@ -33,7 +33,7 @@ def serve(host, port, at_once, memory, data) -> None:
         import starlette  # noqa: F401
         import uvicorn
     except ImportError as error:
-        raise InputError(f"serve needs the library {error.name}: install morris[web]") from None
+        raise InputError(f"serve needs the library {error.name}; {adding('web')}") from None
     from ..server import make_app
 
     app = make_app(data, at_once, parse_bytes(memory))
