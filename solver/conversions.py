@@ -24,10 +24,11 @@ from .jit import Workers, inlined, kernel
 from .planes import fill_planes, list_with_mill, words_for
 from .subspace import Subspace, count_canonical
 from .symmetry import orbits
-from .values import DTYPES, LOST, draw_code, seen_by_mover
+from .values import DTYPES, LOST, draw_code, largest_code, seen_by_mover
 from .variant import MIN_STONES, Variant
 
 mover_value = inlined(seen_by_mover)
+_largest_code = inlined(largest_code)
 
 
 class Shape(NamedTuple):
@@ -118,7 +119,7 @@ def fill_row_removals(orb, sources, targets, edges, mills, cols, target_columns,
         n_free = fill_points(full ^ x, points)
         n_mills = fill_packed_lines(mills, full ^ x, points, n_free, packed)
         n = list_with_mill(planes, packed, n_mills, scratch, listed)
-        worst[:n] = 2 * draw - 1
+        worst[:n] = _largest_code(draw)
         for e in range(edges.first[row], edges.first[row + 1]):
             target = np.int64(edges.target[e])
             fill_bit_maps(
@@ -144,6 +145,7 @@ def fill_column_removals(orb, sources, mills, may_break, cols, fewer, drop, draw
     full = (np.int64(1) << orb.n_points) - 1
     size = cols.size
     k = cols.k
+    largest = np.int64(_largest_code(draw))
     planes = np.empty((cols.n, words_for(size)), np.int64)
     fill_planes(cols, planes)
     scratch = np.empty((2, words_for(size)), np.int64)
@@ -158,7 +160,7 @@ def fill_column_removals(orb, sources, mills, may_break, cols, fewer, drop, draw
         values = table[row * fewer.size : (row + 1) * fewer.size]
         best = out[row * size : (row + 1) * size]
         for c in range(size):  # as if no stone stood in a mill
-            worst = np.int64(2 * draw - 1)
+            worst = largest
             for i in range(k):
                 worst = min(worst, np.int64(values[drop[c, i]]))
             best[c] = mover_value(worst, draw)
@@ -171,15 +173,15 @@ def fill_column_removals(orb, sources, mills, may_break, cols, fewer, drop, draw
             for i in range(n_mills):
                 in_mills |= packed[i] if pattern & packed[i] == packed[i] else 0
             if in_mills != pattern:
-                worst = np.int64(2 * draw - 1)
+                worst = largest
                 rest = pattern
                 for i in range(k):
                     lowest = rest & -rest
                     rest ^= lowest
-                    worst = min(worst, np.int64(values[drop[c, i]]) if in_mills & lowest == 0 else 2 * draw - 1)
+                    worst = min(worst, np.int64(values[drop[c, i]]) if in_mills & lowest == 0 else largest)
                 best[c] = mover_value(worst, draw)
             elif not may_break:
-                best[c] = mover_value(np.int64(quiet[row * size + c]), draw) if len(quiet) else 0
+                best[c] = mover_value(np.int64(quiet[row * size + c]), draw) if len(quiet) else LOST
 
 
 @kernel
@@ -295,15 +297,16 @@ def capture_owed(variant, owed: Subspace, rows_own: bool, width: int, load, work
         shape.n_rows, shape.n_columns,
     )  # fmt: skip
     if quiet is not None:
-        _keep_where_nothing_is_removed(edges, shape, quiet, draw, out)
+        keep_where_nothing_is_removed(edges, shape.n_columns, quiet, draw, out)
     return out
 
 
-def _keep_where_nothing_is_removed(edges, shape: Shape, quiet, draw: int, out) -> None:
-    for row in np.flatnonzero(np.diff(edges.first) == 0):
-        here = slice(row * shape.n_columns, (row + 1) * shape.n_columns)
-        values = quiet[here].astype(np.int64)
-        out[here] = np.where(values < draw, 2 * draw - 1 - values, 2 * draw - values)
+@kernel
+def keep_where_nothing_is_removed(edges, size, quiet, draw, out):
+    """Rows of ``size`` columns from which no stone can be removed: out = quiet as seen by the mover; others stay."""
+    for row in range(len(edges.first) - 1):
+        if edges.first[row] == edges.first[row + 1]:
+            _load_row(quiet, row, size, draw, out[row * size : (row + 1) * size])
 
 
 def conversion_values(

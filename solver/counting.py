@@ -17,11 +17,14 @@ from .edges import RowEdges, fill_packed_lines, fill_points, stones_in_mills
 from .jit import inlined, kernel
 from .planes import DIGITS, add_to, fill_containing, fill_planes, words_for, write_sums
 from .symmetry import Orbits
+from .values import depth_of
 
 #: Added to the count of a slot where a capture draws: more than any number of quiet moves.
 NEVER_LOST = 128
 #: Columns that share one set of marks: as many as `matches` compares.
 BLOCK = 64
+
+decided_depth = inlined(depth_of)
 
 
 class Side(NamedTuple):
@@ -55,12 +58,6 @@ class Ground(NamedTuple):
     column_reach: np.ndarray
     quiet_mills: bool
     draw: int
-
-
-@inlined
-def depth_of(value, draw):
-    """DTW of a decided value's code."""
-    return 2 * (2 * draw - 1 - value) + 1 if value > draw else 2 * value
 
 
 @kernel
@@ -188,7 +185,7 @@ def tally_decided(start, stop, size, draw, side):
             value = np.int64(side.values[slot])
             if value == draw:
                 continue
-            depth = depth_of(value, draw)
+            depth = decided_depth(value, draw)
             if depth >= side.at_depth.shape[0]:
                 return 1
             if value > draw or side.counts[slot] == 0:

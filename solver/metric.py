@@ -16,13 +16,14 @@ import numpy as np
 
 from .errors import InputError, TableError
 from .values import (
-    Outcome, decode, decode_to_mill, deepest, deepest_to_mill, draw_code, max_depth, max_depth_to_mill, top_code,
+    LOST, Outcome, decode, decode_to_mill, deepest, deepest_to_mill, draw_code, encode, encode_to_mill, max_depth,
+    max_depth_to_mill, top_code, undecided_codes_to_mill,
 )  # fmt: skip
 
 #: Slots of which outcomes are taken at a time.
 PART = 1 << 20
 #: Two-bit numbers of the outcomes as stored: loss, draw, win; and the one-byte codes that they are read back as.
-_STORED = {0: 0, 1: draw_code(1), 2: top_code(1)}
+_STORED = {0: LOST, 1: draw_code(1), 2: top_code(1)}
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,10 @@ class Metric:
         """Longest loss in plies that ``width`` bytes hold safely; a win may be one ply longer."""
         return (max_depth_to_mill if self.to_mill else max_depth)(width)
 
+    def quickest(self, width: int) -> int:
+        """Code of a win in one ply in a table with ``width`` bytes; see `turn_value`."""
+        return (encode_to_mill if self.to_mill else encode)(Outcome.WIN, 1, width)
+
     def require(self, variant, placing: bool = False) -> None:
         """`InputError` where a variant, or its placement phase, cannot have tables of this metric."""
         if self.to_mill and placing:
@@ -94,12 +99,12 @@ class Metric:
         """What a turn into a finished table counts: its values, or only their outcomes where a mill ends the count."""
         return outcome_codes(values) if self.to_mill else values
 
-    def limited(self, values: np.ndarray, draw: int) -> np.ndarray:
-        """The values with what is deeper than the limit a draw; ``draw`` is the code of one."""
+    def limited(self, values: np.ndarray, width: int) -> np.ndarray:
+        """The values, in a code of ``width`` bytes, with what is deeper than the limit a draw."""
         if self.limit is None:
             return values
-        too_deep = (values > self.limit) & (values < 2 * draw - 1 - self.limit)
-        return np.where(too_deep, values.dtype.type(draw), values)
+        least, most = undecided_codes_to_mill(self.limit, width)
+        return np.where((values >= least) & (values <= most), values.dtype.type(draw_code(width)), values)
 
     # ---------------------------------------------------------------- rows as stored
 

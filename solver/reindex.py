@@ -12,7 +12,7 @@ from .edges import rank_of
 from .errors import DepthOverflowError
 from .jit import Workers, kernel
 from .symmetry import image_of, orbits
-from .values import DTYPES, draw_code
+from .values import DTYPES, widening
 from .variant import Variant
 
 
@@ -55,9 +55,4 @@ def widened(values: np.ndarray, width: int) -> np.ndarray:
         return values
     if values.itemsize > width:
         raise DepthOverflowError(f"values of {values.itemsize} bytes a slot do not fit {width}")
-    narrow = 8 * values.itemsize
-    draw = draw_code(values.itemsize)
-    table = np.arange(1 << narrow, dtype=np.int64)
-    table = np.where(table < draw, table, table - 2 * draw + 2 * draw_code(width))
-    table[draw] = draw_code(width)
-    return table.astype(DTYPES[width])[values]
+    return widening(values.itemsize, width)[values]

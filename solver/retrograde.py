@@ -15,9 +15,9 @@ import numpy as np
 
 from .bits import deposit, extract, lowest_bit, prefetch
 from .combinatorics import columns
-from .conversions import conversion_values, shape_of
+from .conversions import conversion_values, mover_value, shape_of
 from .counting import (
-    BLOCK, Ground, Side, count_column_moves, count_row_moves, depth_of, enter, fill_decided, tally_decided,
+    BLOCK, Ground, Side, count_column_moves, count_row_moves, decided_depth, enter, fill_decided, tally_decided,
 )  # fmt: skip
 from .edges import fill_packed_lines, fill_points, lines, rank_of, slide_edges, stones_in_mills
 from .errors import DepthOverflowError, MorrisError
@@ -79,11 +79,11 @@ def _ask_for(side, slot, depth):
 
 
 @inlined
-def _improve(side, reached, n, row, size, depth, draw, changed, before):
+def _improve(side, reached, n, row, size, depth, turn, draw, changed, before):
     """Enters what a successor decided at ``depth`` means for the columns ``reached[:n]`` of a row.
 
-    changed, before: scratch, as long as ``reached``.  Which slots change is not to be foretold, so they are first
-    listed without a branch.
+    turn: int64, the value of the turn that leads to it, as seen by the mover; changed, before: scratch, as long as
+    ``reached``.  Which slots change is not to be foretold, so they are first listed without a branch.
     """
     m = 0
     values = side.values[row * size : (row + 1) * size]
@@ -98,27 +98,26 @@ def _improve(side, reached, n, row, size, depth, draw, changed, before):
         for i in range(m):
             c = changed[i]
             if values[c] < draw:
-                value = max(np.int64(values[c]), (depth + 1) // 2)
+                value = max(np.int64(values[c]), turn)
                 values[c] = value
-                enter(side, row, 2 * value, np.int64(c))
+                enter(side, row, decided_depth(value, draw), np.int64(c))
     else:  # the successor is lost: a win
-        win = 2 * draw - 1 - depth // 2
         for i in range(n):
             c = reached[i]
             value = np.int64(values[c])
-            values[c] = max(value, win)
+            values[c] = max(value, turn)
             changed[m] = c
             before[m] = value
-            m += value < win
+            m += value < turn
         for i in range(m):
             value = np.int64(before[i])
             if value > draw:
-                side.at_depth[depth_of(value, draw), row] -= 1
+                side.at_depth[decided_depth(value, draw), row] -= 1
             enter(side, row, depth + 1, np.int64(changed[i]))
 
 
 @kernel
-def propagate_row_moves(ground, start, stop, side, depth, first, row_from, row_to, base, stones):
+def propagate_row_moves(ground, start, stop, side, depth, code, first, row_from, row_to, base, stones):
     """Carries a frontier back along the row side's quiet moves, into rows [start, stop) of its table.
 
     The frontier (of the column side's table) holds rows [row_from, row_to); see `fill_frontier`.
@@ -130,6 +129,7 @@ def propagate_row_moves(ground, start, stop, side, depth, first, row_from, row_t
     reached = np.empty(size + BATCH, np.uint32)
     changed = np.empty(size + BATCH, np.uint32)
     before = np.empty(size + BATCH, np.uint16)
+    turn = mover_value(np.int64(code), ground.draw)
     full = (np.int64(1) << ground.orb.n_points) - 1
     for row in range(start, stop):
         free = full ^ np.int64(ground.masks[row])
@@ -159,9 +159,9 @@ def propagate_row_moves(ground, start, stop, side, depth, first, row_from, row_t
                     legal &= stones_in_mills(ground.mills, y) == y
                 n += legal
             if n >= BATCH:
-                _improve(side, reached, n, row, size, depth, ground.draw, changed, before)
+                _improve(side, reached, n, row, size, depth, turn, ground.draw, changed, before)
                 n = 0
-        _improve(side, reached, n, row, size, depth, ground.draw, changed, before)
+        _improve(side, reached, n, row, size, depth, turn, ground.draw, changed, before)
 
 
 @kernel
@@ -182,6 +182,7 @@ def propagate_column_moves(ground, start, stop, decided, depth, code, side):
     before = np.empty(512 + BATCH, np.uint16)
     touching = np.empty(32, np.int64)
     found = np.empty(size + decided.marks.shape[1], np.uint32)
+    turn = mover_value(np.int64(code), ground.draw)
     for row in range(start, stop):
         if decided.at_depth[depth, row] == 0:
             continue
@@ -237,9 +238,9 @@ def propagate_column_moves(ground, start, stop, decided, depth, code, side):
                         reached[n] = column
                         n += 1
             if n >= BATCH:
-                _improve(side, reached, n, row, size, depth, ground.draw, changed, before)
+                _improve(side, reached, n, row, size, depth, turn, ground.draw, changed, before)
                 n = 0
-        _improve(side, reached, n, row, size, depth, ground.draw, changed, before)
+        _improve(side, reached, n, row, size, depth, turn, ground.draw, changed, before)
     return miscounted
 
 
@@ -354,7 +355,7 @@ def _carry_frontier(ground, rows, cols, depth, code, on_rows) -> None:
             return fill_frontier(ground, a, b, cols, depth, code, first, base, stones) if a < b else 0
 
         def carry(a, b, row_from=row_from, row_to=row_to, base=base):
-            propagate_row_moves(ground, a, b, rows, depth, first, row_from, row_to, base, stones)
+            propagate_row_moves(ground, a, b, rows, depth, code, first, row_from, row_to, base, stones)
 
         _check_counts(on_rows(fill))
         on_rows(carry)

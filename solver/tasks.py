@@ -28,7 +28,7 @@ from .subspace import Subspace, dependencies, parse_subspace
 from .symmetry import orbits
 from .tablefile import TableFile, write_tables
 from .tally import histograms
-from .values import draw_code, max_depth
+from .values import deepest, max_depth
 from .variant import Variant
 
 #: Seconds until a file that another machine has finished must be seen; network file systems remember absence.
@@ -114,7 +114,7 @@ class TaskBuilder(Builder):
             tables = [part.tables[file] for part in opened]
             by_orbit, raw = (sum(table.histogram(raw) for table in tables) for raw in (False, True))
             width = tables[0].width
-            if by_orbit[max_depth(width) // 2 + 1 : draw_code(width)].any():
+            if deepest(by_orbit)[1] > max_depth(width):
                 return super()._solve(file, progress)  # it needs a wider code: as a whole, then
             values = np.concatenate([table.read(self.workers.pool) for table in tables])
         finally:

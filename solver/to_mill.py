@@ -25,7 +25,7 @@ from .jit import Workers
 from .metric import Metric
 from .retrograde import pair_conversions, settle
 from .subspace import Subspace, solved_together
-from .values import DTYPES, LOST, code_of_depth, draw_code, top_code
+from .values import DTYPES, LOST, code_of_depth, codes_to_mill, depths_of, draw_code
 from .variant import Variant
 
 #: Slots that are joined at a time.
@@ -74,21 +74,19 @@ def _depths(up: np.ndarray, down: np.ndarray, start: int, stop: int) -> np.ndarr
     codes = [values[start:stop].astype(np.int32) for values in (up, down)]
     if np.any(np.sign(codes[0] - draw) != np.sign(codes[1] - draw)):
         raise MorrisError("two passes disagree on an outcome; the machine may be faulty, build again")
-    rounded = [np.where(code > draw, 2 * (top_code(width) - code) + 1, 2 * code) for code in codes]
+    rounded = [depths_of(code, width) for code in codes]
     return np.where(codes[0] == draw, -1, (rounded[0] + rounded[1]) // 2)
 
 
 def _joined(up: np.ndarray, down: np.ndarray, width: int, metric: Metric, workers: Workers) -> np.ndarray:
     """Codes of depths to the next mill, of ``width`` bytes, from those of both passes."""
-    draw, top = draw_code(width), top_code(width)
     out = np.empty(len(up), DTYPES[width])
 
     def join(start: int, stop: int) -> None:
         depths = _depths(up, down, start, stop)
         if metric.limit is not None:
             depths[depths > metric.limit] = -1
-        codes = np.where(up[start:stop] > draw_code(up.itemsize), top - depths, depths)
-        out[start:stop] = np.where(depths < 0, draw, codes)
+        out[start:stop] = codes_to_mill(up[start:stop] > draw_code(up.itemsize), depths, width)
 
     _in_parts(join, up, workers)
     return out

@@ -17,8 +17,11 @@ and so a code of its own, in the same order:
     width 1 byte     0    1    2  ...  125 | 128  | 129 ...  253  254
     meaning         L0   L1   L2  ... L125 | draw | W126 ...  W2   W1
 
-This module is the only owner of the code: everything else asks it.  It needs no numba; kernels
-compile ``seen_by_mover`` for themselves.
+This module is the only owner of both codes: how an outcome and a depth become a number, and back, is written here.
+Others know that losses lie below the draw and wins above it, and that the larger of two codes is the better one.
+
+It needs no numba.  Functions that take the code of a draw in place of a width work on ints and, compiled, inside
+kernels, which compile them for themselves and give them signed integers.
 """
 
 from enum import Enum
@@ -40,7 +43,7 @@ class Outcome(str, Enum):
         return self.value
 
 
-#: Code of "the side to move has already lost", also the neutral element of ``max``.
+#: Code of "the side to move has already lost", also the neutral element of ``max``; that of ``min`` is `largest_code`.
 LOST = 0
 
 DTYPES = {1: np.dtype(np.uint8), 2: np.dtype(np.uint16)}
@@ -53,7 +56,25 @@ def draw_code(width: int) -> int:
 
 def top_code(width: int) -> int:
     """Code of a win in one ply, the largest code of that width."""
-    return (1 << (8 * width)) - 1
+    return largest_code(draw_code(width))
+
+
+def largest_code(draw):
+    """`top_code` of the width with that draw code.
+
+    >>> largest_code(128)
+    255
+    """
+    return 2 * draw - 1
+
+
+def code_without_turns(draw):
+    """What the least code after a side's turns is where it has none: larger than all codes, and `LOST` to `turn_value`.
+
+    >>> code_without_turns(128), turn_value(code_without_turns(128), 128, 255)
+    (256, 0)
+    """
+    return 2 * draw
 
 
 def max_depth(width: int) -> int:
@@ -86,9 +107,23 @@ def decode(code: int, width: int) -> tuple[Outcome, int | None]:
     code = int(code)
     if code == draw:
         return Outcome.DRAW, None
+    return Outcome.WIN if code > draw else Outcome.LOSS, depth_of(code, draw)
+
+
+def depth_of(code, draw):
+    """DTW in plies of a decided value's code; meaningless for the draw's.
+
+    >>> depth_of(254, 128), depth_of(13, 128)
+    (3, 26)
+    """
     if code > draw:
-        return Outcome.WIN, 2 * (top_code(width) - code) + 1
-    return Outcome.LOSS, 2 * code
+        return 2 * (2 * draw - 1 - code) + 1
+    return 2 * code
+
+
+def depths_of(codes: np.ndarray, width: int) -> np.ndarray:
+    """`depth_of` for an array of codes, of a signed type with room for twice the largest; that is the result's type."""
+    return np.where(codes > draw_code(width), 2 * (top_code(width) - codes) + 1, 2 * codes)
 
 
 def code_of_depth(depth: int, width: int) -> int:
@@ -120,6 +155,15 @@ def undecided_codes(plies: int | None, width: int) -> tuple[int, int]:
     if plies is None:
         return draw, draw
     return min(plies // 2 + 1, draw), max(top_code(width) - (plies + 1) // 2, draw)
+
+
+def widening(narrow: int, wide: int) -> np.ndarray:
+    """For each code of ``narrow`` bytes the code of ``wide`` bytes that means the same; holds for DTW and DTM."""
+    draw = draw_code(narrow)
+    codes = np.arange(1 << 8 * narrow, dtype=np.int64)
+    codes[draw + 1 :] += top_code(wide) - top_code(narrow)  # losses count from the lower end, wins from the upper
+    codes[draw] = draw_code(wide)
+    return codes.astype(DTYPES[wide])
 
 
 def turn_value(code, draw, quickest):
@@ -155,6 +199,25 @@ def encode_to_mill(outcome: Outcome, depth: int | None, width: int) -> int:
     return top_code(width) - depth if outcome is Outcome.WIN else depth
 
 
+def codes_to_mill(won: np.ndarray, depths: np.ndarray, width: int) -> np.ndarray:
+    """`encode_to_mill` for arrays: whether slots are won, and their DTM in plies (signed, -1 for a draw).
+
+    Depths beyond `max_depth_to_mill` are not noticed.
+    """
+    codes = np.where(won, top_code(width) - depths, depths)
+    return np.where(depths < 0, draw_code(width), codes).astype(DTYPES[width])
+
+
+def undecided_codes_to_mill(plies: int, width: int) -> tuple[int, int]:
+    """`undecided_codes` for codes of DTM.
+
+    >>> undecided_codes_to_mill(3, 1)  # not L0 to L3, W3 to W1
+    (4, 251)
+    """
+    draw = draw_code(width)
+    return min(plies + 1, draw), max(top_code(width) - plies - 1, draw)
+
+
 def decode_to_mill(code: int, width: int) -> tuple[Outcome, int | None]:
     """Outcome and DTM in plies (None for a draw) of a code.
 
@@ -178,8 +241,8 @@ def deepest(histogram: np.ndarray) -> tuple[int, int]:
     draw = len(histogram) // 2
     wins = np.flatnonzero(histogram[draw + 1 :])
     losses = np.flatnonzero(histogram[:draw])
-    longest_win = 2 * (len(histogram) - 1 - (draw + 1 + int(wins[0]))) + 1 if len(wins) else 0
-    return longest_win, 2 * int(losses[-1]) if len(losses) else 0
+    longest_win = depth_of(draw + 1 + int(wins[0]), draw) if len(wins) else 0
+    return longest_win, depth_of(int(losses[-1]), draw) if len(losses) else 0
 
 
 def deepest_to_mill(histogram: np.ndarray) -> tuple[int, int]:

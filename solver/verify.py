@@ -24,7 +24,7 @@ from .metric import DTW, Metric, outcome_codes
 from .subspace import Subspace
 from .symmetry import Orbits, image_of, orbits
 from .tally import histograms
-from .values import DTYPES, LOST, draw_code, top_code, turn_value
+from .values import DTYPES, code_without_turns, draw_code, turn_value
 from .variant import MIN_STONES, Variant
 
 _turn_value = inlined(turn_value)
@@ -282,7 +282,7 @@ def recomputer(variant: Variant, subspace: Subspace, width: int, load, metric: M
     row_stones, column_stones = (own, opponent) if rows_own else (opponent, own)
     orb, n = orbits(variant.board), variant.board.n_points
     masks, cols = orb.rows(row_stones), columns(n - row_stones, column_stones)
-    draw, quickest = draw_code(width), top_code(width) - metric.to_mill
+    draw, quickest = draw_code(width), metric.quickest(width)
 
     def view(after: Subspace) -> View:
         """Rows stay with the same colour, which after the turn is the other side."""
@@ -303,8 +303,7 @@ def recomputer(variant: Variant, subspace: Subspace, width: int, load, metric: M
         reach = arrays.anywhere if variant.can_fly(own) and not own_hand else arrays.neighbours
         setting = Setting(orb, arrays.mills, arrays.others, reach, sliding, variant.capture_in_mills == "any")
         rounds.append((setting, view(quiet), taken))
-    # A code that turns into what it is worth to have no turn: above that of any win for a loss.
-    without_turn = draw if own + opponent == n and variant.full_board == "draw" else 2 * draw - LOST
+    without_turn = draw if own + opponent == n and variant.full_board == "draw" else code_without_turns(draw)
     least_after_turns = least_after_row_turns if rows_own else least_after_column_turns
 
     def recompute(start: int, stop: int) -> np.ndarray:
@@ -313,7 +312,7 @@ def recomputer(variant: Variant, subspace: Subspace, width: int, load, metric: M
             least_after_turns(setting, masks, cols, quiet, taken, start, stop, least)
         best = np.empty(len(least), np.uint16)
         settle(least, draw, quickest, best)
-        return metric.limited(best, draw) if metric.has_depths else outcome_codes(best, draw)
+        return metric.limited(best, width) if metric.has_depths else outcome_codes(best, draw)
 
     return recompute
 

@@ -24,9 +24,9 @@ def test_each_metric_has_a_folder_of_its_own():
 
 def test_a_limit_draws_what_is_deeper():
     losses_and_wins = np.array([0, 3, 4, 128, 251, 252, 254], np.uint16)  # losses in 0, 3, 4, a draw, wins in 4, 3, 1
-    assert Metric("dtm", 3).limited(losses_and_wins, 128).tolist() == [0, 3, 128, 128, 128, 252, 254]
-    assert Metric("dtm", 200).limited(losses_and_wins, 128).tolist() == losses_and_wins.tolist()
-    assert Metric("dtm").limited(losses_and_wins, 128) is losses_and_wins
+    assert Metric("dtm", 3).limited(losses_and_wins, 1).tolist() == [0, 3, 128, 128, 128, 252, 254]
+    assert Metric("dtm", 200).limited(losses_and_wins, 1).tolist() == losses_and_wins.tolist()
+    assert Metric("dtm").limited(losses_and_wins, 1) is losses_and_wins
     assert Metric("dtm", 50).led_to(np.array([0, 9, 128, 240], np.uint8)).tolist() == [0, 0, 128, 255]
     assert DTW.led_to(losses_and_wins) is losses_and_wins
 

@@ -7,8 +7,9 @@ from solver.errors import DepthOverflowError
 from solver.jit import kernel
 from solver.reindex import widened
 from solver.values import (
-    DTYPES, LOST, Outcome, code_of_depth, decode, decode_to_mill, deepest, deepest_to_mill, draw_code, encode,
-    encode_to_mill, max_depth, max_depth_to_mill, outcome_counts, seen_by_mover, top_code, turn_value, undecided_codes,
+    DTYPES, LOST, Outcome, code_of_depth, code_without_turns, codes_to_mill, decode, decode_to_mill, deepest,
+    deepest_to_mill, depth_of, depths_of, draw_code, encode, encode_to_mill, largest_code, max_depth, max_depth_to_mill,
+    outcome_counts, seen_by_mover, top_code, turn_value, undecided_codes, undecided_codes_to_mill,
 )  # fmt: skip
 
 every_width = pytest.mark.parametrize("width", DTYPES)
@@ -70,12 +71,32 @@ def test_seen_by_the_mover_is_one_ply_more_and_the_other_outcome(width):
         assert code == code_of_depth(depth + 1, width)
 
 
-def test_the_compiled_function_says_the_same():
-    compiled = kernel(seen_by_mover)
+@pytest.mark.parametrize("function", [seen_by_mover, depth_of])
+def test_the_compiled_function_says_the_same(function):
+    compiled = kernel(function)
     for width in DTYPES:
         draw = draw_code(width)
         for code in range(0, 1 << 8 * width, 97 if width > 1 else 1):
-            assert compiled(code, draw) == seen_by_mover(code, draw)
+            assert compiled(code, draw) == function(code, draw)
+
+
+@every_width
+def test_depths_of_many_codes_are_those_of_each(width):
+    draw = draw_code(width)
+    codes = np.arange(1 << 8 * width, dtype=np.int32)
+    depths = depths_of(codes, width)
+    assert depths.dtype == codes.dtype
+    for code in codes.tolist():
+        outcome, depth = decode(code, width)
+        assert outcome is Outcome.DRAW or depths[code] == depth_of(code, draw) == depth
+
+
+@every_width
+def test_ends_of_the_code(width):
+    draw, top = draw_code(width), top_code(width)
+    assert largest_code(draw) == top == encode(Outcome.WIN, 1, width) == np.iinfo(DTYPES[width]).max
+    for quickest in (top, top - 1):
+        assert code_without_turns(draw) > top and turn_value(code_without_turns(draw), draw, quickest) == LOST
 
 
 def test_a_wider_code_keeps_all_values():
@@ -83,6 +104,7 @@ def test_a_wider_code_keeps_all_values():
     wide = widened(codes, 2)
     assert wide.dtype == DTYPES[2]
     assert [decode(code, 2) for code in wide] == [decode(code, 1) for code in codes]
+    assert [decode_to_mill(code, 2) for code in wide] == [decode_to_mill(code, 1) for code in codes]
     assert widened(codes, 1) is codes
 
 
@@ -132,6 +154,16 @@ def test_a_ply_before_is_one_deeper_in_both_codes(width):
             assert decode_to_mill(lost, width) == (Outcome.LOSS, depth + 1)
 
 
+@every_width
+def test_depths_to_a_mill_of_many_slots_are_coded_as_each(width):
+    values = [(Outcome.LOSS, 0), (Outcome.WIN, 1), (Outcome.DRAW, None), (Outcome.LOSS, 3), (Outcome.WIN, 124)]
+    won = np.array([outcome is Outcome.WIN for outcome, _ in values])
+    depths = np.array([-1 if depth is None else depth for _, depth in values], np.int32)
+    codes = codes_to_mill(won, depths, width)
+    assert codes.dtype == DTYPES[width]
+    assert codes.tolist() == [encode_to_mill(*value, width) for value in values]
+
+
 def test_what_no_depth_to_a_mill_can_be():
     for outcome, depth in ((Outcome.WIN, 0), (Outcome.LOSS, -1), (Outcome.WIN, None)):
         with pytest.raises(ValueError):
@@ -155,3 +187,12 @@ def test_undecided_codes(width, plies):
     for code in range(1 << 8 * width):
         _, depth = decode(code, width)
         assert (least <= code <= most) == (depth is None or (plies is not None and depth > plies)), (code, depth)
+
+
+@every_width
+@pytest.mark.parametrize("plies", [1, 2, 3, 50, 123, 124, 125, 200, 10**6])
+def test_undecided_codes_of_depths_to_a_mill(width, plies):
+    least, most = undecided_codes_to_mill(plies, width)
+    for code in range(1 << 8 * width):
+        outcome, depth = decode_to_mill(code, width)
+        assert (least <= code <= most) == (outcome is Outcome.DRAW or depth > plies), (code, depth)
