@@ -26,7 +26,7 @@ import h5py
 import numba
 import numpy as np
 
-FORMAT, INDEX_SCHEME, METRIC = "morris-certificate 2", "orbit-row x colex-column, version 1", "dtw"
+FORMAT, INDEX_SCHEME = "morris-certificate 2", "orbit-row x colex-column, version 1"
 MIN_STONES, MOST_TURNS, STEP = 3, 512, 1 << 14
 FINE, UNANSWERED, LOST, NO_ROW = range(4)
 MASK = (1 << 24) - 1
@@ -49,7 +49,10 @@ class Game(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Values [row, column] of the positions with so many stones and White to move; draw: the code of a draw."""
+    """Values [row, column] of the positions with so many stones and White to move; draw: the code of a draw.
+
+    Unpacked outcomes may have up to three columns too many, which stand for nothing.
+    """
 
     n_white: int
     n_black: int
@@ -306,23 +309,39 @@ class Certificate:
 
 
 def read_table(data: Path, certificate: Certificate, n_white: int, n_black: int) -> Table:
-    path = data / certificate.variant / f"{max(n_white, n_black)}-{min(n_white, n_black)}.h5"
-    if not path.exists():
+    """The table with depths, or where there is none, the one of outcomes alone."""
+    name = f"{max(n_white, n_black)}-{min(n_white, n_black)}.h5"
+    paths = {"dtw": data / certificate.variant / name, "outcome": data / f"{certificate.variant}.outcome" / name}
+    metric, path = next(((metric, path) for metric, path in paths.items() if path.exists()), (None, None))
+    if path is None:
         raise Refusal(f"the table {n_white}-{n_black} of {certificate.variant} is missing in {data}", 3)
     with reading(path) as file:
         require(attribute(file, "fingerprint") == certificate.fingerprint, f"{path} was made for other rules")
-        same = (attribute(file, "index_scheme"), attribute(file, "metric")) == (INDEX_SCHEME, METRIC)
+        same = (attribute(file, "index_scheme"), attribute(file, "metric")) == (INDEX_SCHEME, metric)
         require(same, f"{path} has another index or metric")
         rows, group, n = file["rows"][()], file[f"{n_white}-{n_black}"], certificate.game.n_points
         rows_are_white = attribute(group, "row_side") == "own"
         row_stones, column_stones = (n_white, n_black) if rows_are_white else (n_black, n_white)
-        values = np.empty((len(rows), comb(n - row_stones, column_stones)), group["values"].dtype)
+        n_columns, packed = comb(n - row_stones, column_stones), metric == "outcome"
+        values = np.empty((len(rows), -(-n_columns // 4) if packed else n_columns), group["values"].dtype)
         fits = group["values"].shape == values.shape and values.dtype.kind == "u"
+        fits &= values.itemsize == 1 or not packed
         require(fits, f"{path}: {n_white}-{n_black} is not as large as it must be")
         group["values"].read_direct(values)
         row_of = np.full(1 << n, -1, np.int32)
         row_of[rows] = np.arange(len(rows))
+    if packed:
+        return Table(n_white, n_black, unpacked(values, path), row_of, rows_are_white, 1)
     return Table(n_white, n_black, values, row_of, rows_are_white, 1 << 8 * values.itemsize - 1)
+
+
+def unpacked(packed: np.ndarray, path: Path) -> np.ndarray:
+    """Two-bit numbers of outcomes, four to a byte from its lowest bits up, as one byte each: loss 0, draw 1, win 2."""
+    values = np.empty((len(packed), 4 * packed.shape[1]), np.uint8)
+    for k in range(4):
+        values[:, k::4] = packed >> 2 * k & 3
+    require(not (values == 3).any(), f"{path} has two bits that are no outcome")
+    return values
 
 
 # ---------------------------------------------------------------- the check

@@ -13,7 +13,7 @@ import threading
 import h5py
 import numpy as np
 import pytest
-from conftest import ROOT, build_tables
+from conftest import ROOT, build_tables, copy_outcomes
 
 from solver.attributes import write_attributes
 from solver.build import moving_targets
@@ -460,6 +460,34 @@ def test_a_missing_table_is_named(check, six, own_tables):
     (own_tables / "six" / "6-6.h5").unlink()
     code, words = check(six, own_tables)
     assert code == 3 and words.startswith("the table 6-6 of six is missing in ")
+
+
+def test_outcomes_will_do(check, six, own_tables):
+    """All tables as outcomes alone, one missing, and one with two bits that mean nothing."""
+    copy_outcomes(own_tables, own_tables, SIX, moving_targets(SIX))
+    for path in (own_tables / "six").glob("*.h5"):
+        path.unlink()
+    assert check(six, own_tables) == (0, "Proved: ......../........ w 6,6 of six is a draw.")
+    path = own_tables / "six.outcome" / "6-6.h5"
+    with h5py.File(path, "r+") as file:
+        file["6-6/values"][0, 0] = 3
+    code, words = check(six, own_tables)
+    assert code == 1 and words.endswith("6-6.h5 has two bits that are no outcome")
+    path.unlink()
+    assert check(six, own_tables)[0] == 3
+
+
+def test_outcomes_that_are_lost(check, six, own_tables):
+    copy_outcomes(own_tables, own_tables, SIX, moving_targets(SIX))
+    for path in (own_tables / "six").glob("*.h5"):
+        path.unlink()
+    for path in (own_tables / "six.outcome").glob("*.h5"):
+        with h5py.File(path, "r+") as file:
+            for name in file:
+                if "-" in name:
+                    file[name]["values"][...] = 0  # the side to move, White, has lost
+    code, words = check(six, own_tables)
+    assert code == 1 and re.fullmatch(r"refused: white: position [WB./]+ w 0,0 is no draw for white", words)
 
 
 def test_tables_of_another_game(check, six, own_tables, tables, certify, tmp_path):
