@@ -210,6 +210,20 @@ def _claims(prover: Prover, proof: Proof) -> list[tuple[str, str, Question]]:
     return [(side, "draw", question) for side, holds, question in held if holds]
 
 
+def require_writable_file(path) -> None:
+    """Raises `InputError` where `write_certificate` could not make its file."""
+    unfinished = _unfinished(Path(path))
+    try:
+        unfinished.touch()
+        unfinished.unlink()
+    except OSError as error:
+        raise InputError(f"cannot write the certificate {path}: {error.strerror}") from None
+
+
+def _unfinished(path: Path) -> Path:
+    return path.with_name(path.name + ".unfinished")
+
+
 def write_certificate(path, prover: Prover, position, proof: Proof) -> int:
     """Writes the strategies that show the value; returns how many positions they have.  Whole or not at all."""
     path, variant = Path(path), prover.variant
@@ -218,7 +232,7 @@ def write_certificate(path, prover: Prover, position, proof: Proof) -> int:
         raise InputError("nothing was proved, so there is nothing to certify")
     if position.subspace.is_over:
         raise InputError("the game is over in this position, so there is nothing to certify")
-    unfinished = path.with_name(path.name + ".unfinished")
+    unfinished = _unfinished(path)
     n_positions = 0
     try:
         with h5py.File(unfinished, "w", libver=("v110", "v110")) as file:

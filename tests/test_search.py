@@ -339,6 +339,7 @@ def test_prove_within_some_plies_on_the_command_line(morris, prover_of, within, 
         (["--time-limit", "0"], 2, "time-limit"),
         (["--within", "11"], 2, "12 stones are still in hand"),
         (["--within", "0"], 2, "within"),
+        (["--certificate", "/no/such/folder/c.h5"], 2, "cannot write the certificate /no/such/folder/c.h5: No such file"),
         (["--within", "20", "--certificate", "c.h5"], 2, "certificate is of the outcome alone"),
     ],
 )

@@ -57,6 +57,10 @@ def print_proof(variant, data, position, jobs, memory, time_limit=None, certific
     from ..search import Prover
     from ..store import TableStore
 
+    if certificate:
+        from ..certificate import require_writable_file
+
+        require_writable_file(certificate)
     started = time.monotonic()
     store, workers = TableStore(data, variant, metric=metric or DTW, or_outcomes=within is None), Workers(jobs)
     plies = None if within is None else within - position.white_hand - position.black_hand
