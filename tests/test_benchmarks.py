@@ -277,6 +277,8 @@ def test_speed_ups_and_bounds_come_from_the_same_run():
         (["--pairs", "13-3"], "nine has no subspace 13-3"),
         (["--workers", "0"], "--workers 0: write numbers from 1 to 256"),
         (["--read", "{good}"], "--read alone does nothing"),
+        (["--read", "{good}", "--against", "{good}", "--only", "pass", "--workers", "2"], "leave out --only, --workers"),
+        (["--read", "{good}", "--against", "{good}", "--out", "{nothing}"], "leave out --out"),
         (["--read", "{good}", "--against", "{nothing}"], "no benchmark in common"),
         (["--read", "{good}", "--against", "{bad}"], "line 2 is no benchmark record"),
         (["--read", "{good}", "--against", "{good}.gone"], "No such file"),

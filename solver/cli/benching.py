@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from ..errors import InputError, MorrisError, adding
 from . import data_option, variant_options
@@ -71,6 +72,7 @@ def bench(variant, data, only, pairs, full, workers, repeat, budget, out, given,
 
     older = _read(against) if against else None
     if given:
+        _refuse_idle_options(click.get_current_context())
         records = _read(given)
         if older is None and not plot:
             raise InputError("--read alone does nothing; add --against or --plot")
@@ -80,6 +82,17 @@ def bench(variant, data, only, pairs, full, workers, repeat, budget, out, given,
         _compare(records, older)
     if plot:
         _draw(records, plot)
+
+
+def _refuse_idle_options(context) -> None:
+    """Raises `InputError` where options were given that say what to measure, beside --read."""
+    used = ("given", "against", "plot")
+    idle = [
+        option.opts[-1] for option in context.command.params
+        if option.name not in used and context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE
+    ]  # fmt: skip
+    if idle:
+        raise InputError(f"--read measures nothing; leave out {', '.join(idle)}")
 
 
 def _measure(variant, data, only, pairs, full, workers, repeat, budget, out) -> list[dict]:
