@@ -183,6 +183,15 @@ def relatives(variant: Variant) -> list[Variant]:
     ]  # fmt: skip
 
 
+def as_named(variant: Variant) -> Variant:
+    """The named variant of the same rules, whose tables are this one's; the variant itself where none is.
+
+    >>> as_named(VARIANTS["nine"].with_overrides(fly_at=0)).name
+    'nine-nofly'
+    """
+    return next((named for named in VARIANTS.values() if named.fingerprint == variant.fingerprint), variant)
+
+
 def get_variant(name: str) -> Variant:
     """The variant of that name, or an `InputError` that lists the names."""
     if name not in VARIANTS:

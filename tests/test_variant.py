@@ -3,7 +3,7 @@
 import pytest
 
 from solver.errors import InputError
-from solver.variant import KNOWN, VARIANTS, Variant, get_variant
+from solver.variant import KNOWN, VARIANTS, Variant, as_named, get_variant
 
 NINE = get_variant("nine")
 
@@ -71,6 +71,13 @@ def test_names_do_not_change_the_fingerprint():
     six, five = get_variant("six"), get_variant("five")
     assert six.with_overrides(stones=5).fingerprint == five.fingerprint
     assert six.with_overrides(stones=5).name != five.name
+
+
+def test_rules_that_have_a_name_are_found_under_it():
+    assert as_named(NINE.with_overrides(fly_at=0)) is get_variant("nine-nofly")
+    assert as_named(NINE.with_overrides(stones=9)) is NINE
+    unnamed = NINE.with_overrides(stones=8)
+    assert as_named(unnamed) is unnamed
 
 
 @pytest.mark.parametrize(

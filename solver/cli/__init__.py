@@ -103,11 +103,11 @@ def variant_options(command):
 
     @functools.wraps(command)
     def with_variant(*args, variant, changes, **options):
-        from ..variant import get_variant
+        from ..variant import as_named, get_variant
 
         chosen = get_variant(variant)
         if changes:
-            chosen = chosen.with_overrides(**dict(_rule_change(text) for text in changes))
+            chosen = as_named(chosen.with_overrides(**dict(_rule_change(text) for text in changes)))
         return command(*args, variant=chosen, **options)
 
     for option in (
