@@ -1,6 +1,7 @@
 """The commands query, convert and annotate: their whole output, exit codes, and one line for every error."""
 
 import json
+import shutil
 import sys
 from types import SimpleNamespace
 from xml.etree import ElementTree
@@ -154,6 +155,30 @@ def test_missing_table(morris):
     assert lined.code == 3 and json.loads(lined.out)["line"] is None
 
 
+def test_a_line_needs_the_placement_tables_and_the_value_does_not(morris, small_tables, tmp_path, monkeypatch):
+    monkeypatch.setattr("solver.store.SHIPPED_TABLES", tmp_path / "none")
+    monkeypatch.setenv("MORRIS_DATA", str(tmp_path))
+    (tmp_path / "six").mkdir()
+    for pair in moving_targets(SIX):
+        shutil.copy(small_tables / "six" / f"{pair.name}.h5", tmp_path / "six")
+    words = "query", "-V", "six", "--moves", "a5 e1 c5 a1", "--line"
+    told = morris(*words)
+    assert (told.code, told.err) == (0, "") and "White wins; in how many plies is not known." in told.out
+    assert "The best line needs the placement tables; 'morris build -V six --phase placing' makes them." in told.out
+    assert "Found by search" in told.out and "Best line:" not in told.out
+    answer = morris(*words, "--json")
+    found = json.loads(answer.out)
+    assert (answer.code, found["outcome"], found["line"]) == (0, "win", None) and "The best line needs" in answer.err
+    assert "e5xe1" in [m["move"] for m in found["moves"] if m["outcome"] == "win"]
+    unsearched = morris(*words, "--time-limit", 0)
+    assert unsearched.code == 3 and "\nUnknown.\n" in unsearched.out
+
+
+def test_changed_rules_that_have_a_name_are_answered_from_its_tables(morris):
+    answer = json.loads(morris("query", "-V", "ten", "--set", "stones=9", "--json", WON).out)
+    assert (answer["variant"], answer["dtw_plies"]) == ("nine", 9)
+
+
 def test_finished_positions(morris):
     blocked = morris("query", "WBWBWBWB/......../........ w 0,0")
     assert blocked.code == 0 and "White has lost (loss in 0 plies, 0 own turns): White has no legal turn." in blocked.out
@@ -180,6 +205,7 @@ def test_owed_capture_and_impossible_positions_are_marked(morris):
         ["WWWWWWWW/WW....../BBB..... w 0,0"], [".......W/......../........ w 9,9"], ["--moves", "d6 d6"], ["--moves", "d4"],
         ["--moves", "a7 b6 d7 d6 g7 xf2"], [], [WON, "--moves", ""], ["-V", "chess", WON], ["--nothing", WON],
         ["--batch", "/does/not/exist"], ["--with-moves", WON], ["--moves", "", "--batch", "-"], ["--batch", "-", "--line"],
+        ["--batch", "-", "--time-limit", "5"],
         ["--moves", "x\n\ny"], ["\x00"],
     ],
     ids=repr,
@@ -454,6 +480,7 @@ def test_a_limit_without_its_tables_names_the_command(morris):
 
 @pytest.mark.parametrize("more, reason", [
     (("--no-mill-limit", 50, "--line"), "leave out"),
+    (("--no-mill-limit", 50, "--time-limit", 5), "a single position"),
     (("--no-mill-limit", 50, "--plies-without-mill", 50), "a draw already"),
     (("--plies-without-mill", 3), "belongs to"),
     (("--metric", "outcome", "--no-mill-limit", 50), "belongs to"),

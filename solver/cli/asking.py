@@ -19,6 +19,8 @@ from . import data_option, metric_options, variant_options
 
 #: Bytes read at a time, and the longest line of a batch (the rest of a longer one is dropped, and it is refused).
 BLOCK_BYTES, MOST_LINE_BYTES = 1 << 20, 1 << 16
+#: Seconds for a search, unless `query --time-limit` says otherwise.
+SEARCH_SECONDS = 60
 #: Longest game record that `annotate` reads, in bytes.
 MOST_GAME_BYTES = 1 << 20
 
@@ -33,7 +35,7 @@ MOST_GAME_BYTES = 1 << 20
 @click.option("--batch", type=click.File("rb"), metavar="FILE", help="Answer each line of a file (- is stdin) in JSON.")
 @click.option("--with-moves", is_flag=True, help="With --batch: all turns, too (much slower).")
 @click.option(
-    "--time-limit", type=click.FloatRange(0), default=60, show_default=True,
+    "--time-limit", type=click.FloatRange(0), show_default=f"{SEARCH_SECONDS}",
     help="Seconds for searching a placement position whose tables are missing; 0: do not search.",
 )
 @click.option("--plies-without-mill", type=click.IntRange(0), default=0, metavar="C", help="Count so far, for --no-mill-limit.")
@@ -66,6 +68,8 @@ def query(
         raise InputError("--line, --svg and --png are for a single position")
     if with_moves and not batch:
         raise InputError("--with-moves belongs to --batch; a single position is always answered with its turns")
+    if time_limit is not None and (batch or metric.to_mill):
+        raise InputError("--time-limit is for searching a single position, and not for depths to the next mill")
     if metric.to_mill:
         if batch or with_line or svg or png:
             raise InputError("--batch, --line, --svg and --png tell depths to the end of the game; leave out --no-mill-limit")
@@ -81,7 +85,8 @@ def query(
             _answer_batch(tables, batch, with_moves)
         else:
             place = _read_position(variant, position, record)
-            _answer_one(tables, place, record, as_json, with_line, svg, png, time_limit)
+            seconds = SEARCH_SECONDS if time_limit is None else time_limit
+            _answer_one(tables, place, record, as_json, with_line, svg, png, seconds)
 
 
 def _read_position(variant, words, record: str | None) -> Position:
@@ -94,22 +99,31 @@ def _answer_one(tables, position: Position, record, as_json: bool, with_line: bo
     from ..render import answer_data, answer_text, line_text, png_board, svg_board, turns_data
     from ..worth import UNKNOWN
 
-    variant, missing, steps = tables.variant, None, None
+    variant, missing, steps, searched = tables.variant, None, None, False
     ranked = tables.moves(position)
     try:
         value = tables.probe(position)
-        steps = tables.line(position) if with_line else None
     except MissingTableError as error:
         missing = _explained(error, position)
         value = tables.value_or_unknown(position)
     notes = []
-    if missing and position.subspace.is_placing and time_limit and not variant.place_and_slide and not with_line:
+    if missing and position.subspace.is_placing and time_limit and not variant.place_and_slide:
         try:
             value, ranked = _search(tables, position, time_limit)
+            searched = True
             missing = None if value != UNKNOWN else missing
             notes.append("Found by search, since the placement tables are missing: outcomes only, depths are not known.")
         except MissingTableError as error:
             missing = MissingTableError(missing.subspace, f"{missing}; a search instead needs the moving phase: {error}")
+    if with_line and not missing:
+        try:
+            steps = tables.line(position)
+        except MissingTableError as error:
+            if searched:
+                command = tables.store.build_command(phase="placing")
+                notes.append(f"The best line needs the placement tables; '{command}' makes them.")
+            else:
+                missing = _explained(error, position)
     if record is not None and position.capture_owed:
         notes.append("The last turn closes a mill and names no removal; which stone to remove is the question here.")
     note = unreachable_note(position, variant)
