@@ -43,7 +43,7 @@ class Side(NamedTuple):
 
 
 class Ground(NamedTuple):
-    """What all kernels of a pass need: index, edges, mills and the two capture rules of a strict game.
+    """What all kernels of a pass need: index, edges, mills and the rules of capture.
 
     column_reach: int64[points], where a stone of the column side can go; quiet_mills: whether a mill removes nothing
     when all opponent stones stand in mills, so that closing one is a quiet move there.

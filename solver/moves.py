@@ -103,7 +103,7 @@ def play(variant: Variant, position: Position, turn: Turn) -> Position:
 
 
 def has_turn(variant: Variant, position: Position) -> bool:
-    """Whether the side to move has any turn: `legal_turns` without making the list."""
+    """Whether the side to move can place or move a stone, where the game is not over and no capture is owed."""
     own, board = position.own_mask, variant.board
     free = board.full_mask & ~position.occupied_mask
     if position.own_hand and (free or not variant.place_and_slide):
