@@ -17,7 +17,7 @@ from .render import end_reason
 from .variant import Variant
 
 #: The numbers that tables and servers use.
-USUAL_REPETITION, USUAL_NO_MILL_PLIES, USUAL_NO_MILL_TURNS = 3, 120, 50
+USUAL_REPETITION, USUAL_NO_MILL_TURNS = 3, 50
 
 
 @dataclass(frozen=True)

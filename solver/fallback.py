@@ -13,9 +13,7 @@ from .position import Position
 from .query import TableSet
 from .search import Prover
 from .values import Outcome
-from .worth import RankedTurn, Value, best_of, rank_turns
-
-_OTHER = {Outcome.WIN: Outcome.LOSS, Outcome.LOSS: Outcome.WIN}
+from .worth import REVERSED, RankedTurn, Value, best_of, rank_turns
 
 
 def search_values(tables: TableSet, position: Position, time_limit: float, jobs: int) -> tuple[Value, list[RankedTurn]]:
@@ -47,7 +45,7 @@ def _value(tables: TableSet, prover: Prover, position: Position, deadline: float
         values = [_after(tables, prover, position, turn, deadline) for turn in legal_turns(tables.variant, position)]
         return best_of(turn.value for turn in values)
     white = prover.prove(position, left).white_outcome
-    return Value(white if position.white_to_move else _OTHER.get(white, white))
+    return Value(white if position.white_to_move else REVERSED.get(white, white))
 
 
 def _after(tables: TableSet, prover: Prover, position: Position, turn: Turn, deadline: float) -> RankedTurn:

@@ -16,8 +16,8 @@ from .values import Outcome
 
 #: Outcomes as `Answers` numbers them.
 OUTCOMES = (Outcome.LOSS, Outcome.DRAW, Outcome.WIN, Outcome.UNKNOWN)
-
-_REVERSED = {Outcome.WIN: Outcome.LOSS, Outcome.LOSS: Outcome.WIN}
+#: Won and lost outcomes as the other side sees them.
+REVERSED = {Outcome.WIN: Outcome.LOSS, Outcome.LOSS: Outcome.WIN}
 
 
 class Value(NamedTuple):
@@ -42,7 +42,7 @@ class Value(NamedTuple):
         (Value(outcome=<Outcome.WIN: 'win'>, dtw_plies=1), Value(outcome=<Outcome.DRAW: 'draw'>, dtw_plies=None))
         """
         plies = None if self.dtw_plies is None else self.dtw_plies + 1
-        return Value(_REVERSED.get(self.outcome, self.outcome), plies)
+        return Value(REVERSED.get(self.outcome, self.outcome), plies)
 
 
 LOST = Value(Outcome.LOSS, 0)

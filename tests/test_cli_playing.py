@@ -12,9 +12,7 @@ import pytest
 
 from solver import cli
 from solver.cli import playing
-from solver.match import MATCH_RULES
 from solver.notation import parse_moves
-from solver.players import PLAYERS
 from solver.variant import get_variant
 
 NINE, SIX = get_variant("nine"), get_variant("six")
@@ -488,11 +486,6 @@ def test_a_match_can_begin_anywhere(morris):
 )
 def test_matches_that_cannot_be_played(morris, arguments, code, words):
     assert words in refused(morris("match", *arguments), code)
-
-
-def test_options_and_library_agree():
-    assert list(playing.PLAYER.choices) == list(PLAYERS)
-    assert {k: v for k, v in vars(MATCH_RULES).items() if v} == playing.MATCH_DEFAULTS
 
 
 @pytest.mark.parametrize("command", ["play", "match"])

@@ -10,16 +10,15 @@ import click
 from tqdm import tqdm
 
 from ..errors import InputError, MorrisError
+from ..match import MATCH_RULES
 from ..moves import format_turn, parse_turn
 from ..notation import parse_moves, parse_position
+from ..players import PLAYERS
 from ..position import draw_board, format_own_form
 from ..values import Outcome
 from . import data_option, variant_options
 
-#: Named here and not taken from `solver.players`, so that help needs no tables' code.
-PLAYER = click.Choice(["perfect", "random", "sparring"])
-#: Drawing rules of a match, unless something else is asked for; see `solver.match.MATCH_RULES`.
-MATCH_DEFAULTS = {"repetition": 3, "no_mill_turns": 50}
+PLAYER = click.Choice(list(PLAYERS))
 #: Turns that a hint names at most.
 MOST_HINTS = 8
 HELP = """\
@@ -242,7 +241,7 @@ def _in_words(value) -> str:
 @click.option("--seed", type=int, default=1, show_default=True, help="The same seed, the same games.")
 @click.option("--position", help="Begin every game here instead of on the empty board.")
 @click.option("--json", "as_json", is_flag=True, help="Print the score as JSON.")
-@draw_rule_options(**MATCH_DEFAULTS)
+@draw_rule_options(**asdict(MATCH_RULES))
 @data_option
 @variant_options
 def match(
