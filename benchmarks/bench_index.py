@@ -48,7 +48,7 @@ def random_positions(setting: Setting, subspace, n: int) -> tuple[np.ndarray, np
     """Masks of the row side and of the column side, uint32[n], of random positions in random orientation."""
     rng = np.random.default_rng(setting.seed)
     orb, board = orbits(setting.variant.board), setting.variant.board
-    row_stones, column_stones = subspace[:2] if subspace.rows_are_own else subspace[1::-1]
+    row_stones, column_stones = subspace.table_sides
     masks, cols = orb.rows(row_stones), columns(board.n_points - row_stones, column_stones)
     slots = rng.integers(0, shape_of(setting.variant, row_stones, column_stones).size, n)
     xs, ys = np.empty(n, np.uint32), np.empty(n, np.uint32)

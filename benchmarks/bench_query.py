@@ -71,7 +71,7 @@ def _questions(setting: Setting, tables: TableSet, pair) -> tuple[list[Position]
     per_side, found = setting.batch // 10 // len(together), []
     for subspace in together:
         table = tables.store.table(subspace)
-        row_stones, column_stones = subspace[:2] if subspace.rows_are_own else subspace[1::-1]
+        row_stones, column_stones = subspace.table_sides
         xs, ys = random_positions(setting, subspace, max(1, per_side))
         slots = np.empty(len(xs), np.int64)
         fill_slots(orb, columns(n_points - row_stones, column_stones), xs, ys, slots)

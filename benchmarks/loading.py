@@ -72,7 +72,7 @@ class Loader:
             values = tables[subspace]
             if rows_own == subspace.rows_are_own:
                 return values
-            row_stones, column_stones = subspace[:2] if subspace.rows_are_own else subspace[1::-1]
+            row_stones, column_stones = subspace.table_sides
             return exchanged(self.variant, row_stones, column_stones, values, self.workers)
 
         return load

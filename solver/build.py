@@ -179,7 +179,7 @@ class Builder:
             if counted != count_canonical(self.variant, subspace):
                 raise MorrisError(f"{subspace.name} holds {counted} positions, which is not what Burnside's lemma gives")
         self._finish_writing()
-        row_stones = file.own if file.rows_are_own else file.opponent
+        row_stones, _ = file.table_sides
         masks = orbits(self.variant.board).rows(row_stones)
         ordered = {s: tables[s] for s in together}
         job = self._writer.submit(
@@ -246,7 +246,7 @@ class Builder:
     def load(self, subspace: Subspace, rows_own: bool, width: int, as_stored: bool = False) -> np.ndarray:
         """Finished values of a subspace, its rows from the side asked for; with depths to a mill only their outcomes,
         which is what a turn that leads there counts, or else ``as_stored``."""
-        row_stones, column_stones = (subspace[:2] if rows_own else subspace[1::-1])
+        row_stones, column_stones = subspace.sides(rows_own)
         if subspace.is_over:
             return np.zeros(shape_of(self.variant, row_stones, column_stones).size, DTYPES[width])
         if subspace in self._at_hand:

@@ -63,7 +63,7 @@ def _changes(first, second, subspace: Subspace, workers) -> dict:
 
 def _count_orbits(variant, subspace, codes: np.ndarray, workers) -> np.ndarray:
     orb = orbits(variant.board)
-    row_stones, column_stones = (subspace[:2] if subspace.rows_are_own else subspace[1::-1])
+    row_stones, column_stones = subspace.table_sides
     masks, stabilisers = orb.rows(row_stones), orb.stabilisers(row_stones)
     cols = columns(variant.board.n_points - row_stones, column_stones)
 

@@ -52,7 +52,7 @@ def shape_of(variant: Variant, row_stones: int, column_stones: int) -> Shape:
 
 def table_shape(variant: Variant, file: Subspace) -> Shape:
     """Rows and columns of the tables in a file."""
-    return shape_of(variant, *(file[:2] if file.rows_are_own else file[1::-1]))
+    return shape_of(variant, *file.table_sides)
 
 
 @kernel
@@ -317,8 +317,7 @@ def conversion_values(
     ``load(subspace, rows_are_own)`` gives the finished values of another subspace, flat, with the rows from
     the side asked for; ``rows_own`` asks for the result's.  Returns uint8 or uint16[rows * columns] by ``width``.
     """
-    row_stones, column_stones = (subspace[:2] if rows_own else subspace[1::-1])
-    shape = shape_of(variant, row_stones, column_stones)
+    shape = shape_of(variant, *subspace.sides(rows_own))
     board_is_full = subspace.stones_on_board == variant.board.n_points
     nothing = draw_code(width) if board_is_full and variant.full_board == "draw" else LOST
     out = np.full(shape.size, nothing, DTYPES[width])

@@ -102,7 +102,7 @@ class Indexer:
     def masks_at(self, subspace: Subspace, row: int, column: int, row_masks: np.ndarray) -> tuple[int, int]:
         """Masks of the side to move and the other side at a slot, the inverse of `slot_of` up to symmetry."""
         x = int(row_masks[row])
-        column_stones = subspace.opponent if subspace.rows_are_own else subspace.own
+        _, column_stones = subspace.table_sides
         y = deposit_bits(unrank_pattern(column, column_stones), self.board.full_mask ^ x)
         return (x, y) if subspace.rows_are_own else (y, x)
 

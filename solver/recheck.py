@@ -50,7 +50,7 @@ def fill_turned(orb, row_masks, cols, stored_cols, values, start, stop, out):
 
 def turned(variant: Variant, subspace: Subspace, values: np.ndarray, workers: Workers) -> np.ndarray:
     """The values of a subspace, flat, with rows from the side that its own index has on the columns."""
-    on_rows, on_columns = subspace[1::-1] if subspace.rows_are_own else subspace[:2]
+    on_rows, on_columns = subspace.sides(not subspace.rows_are_own)
     orb, n = orbits(variant.board), variant.board.n_points
     masks, cols, stored_cols = orb.rows(on_rows), columns(n - on_rows, on_columns), columns(n - on_columns, on_rows)
     out = np.empty(len(masks) * cols.size, values.dtype)
@@ -70,7 +70,7 @@ def loader(builder: Builder, as_stored=(), held: Mapping[Subspace, np.ndarray] |
 
     def load(subspace: Subspace, rows_own: bool, width: int) -> np.ndarray:
         if subspace.is_over:
-            on_rows, on_columns = subspace[:2] if rows_own else subspace[1::-1]
+            on_rows, on_columns = subspace.sides(rows_own)
             n_columns = columns(variant.board.n_points - on_rows, on_columns).size
             return np.full(len(orbits(variant.board).rows(on_rows)) * n_columns, LOST, DTYPES[width])
         values = held[subspace] if subspace in held else store.table(subspace).read(workers.pool)

@@ -55,6 +55,15 @@ class Subspace(NamedTuple):
         """
         return (self.own, self.own_hand) >= (self.opponent, self.opponent_hand)
 
+    def sides(self, rows_own: bool) -> tuple[int, int]:
+        """Stones on board of the row side and of the column side, the rows being the side to move's or the other's."""
+        return (self.own, self.opponent) if rows_own else (self.opponent, self.own)
+
+    @property
+    def table_sides(self) -> tuple[int, int]:
+        """Stones on board of the row side and of the column side in the index; see `rows_are_own`."""
+        return self.sides(self.rows_are_own)
+
     @property
     def stones_on_board(self) -> int:
         return self.own + self.opponent

@@ -204,7 +204,7 @@ class TableFile:
         named = [parse_subspace(name, variant) for name in self.attributes["subspaces"].split()]
         if named != list(solved_together(variant, named[0])) or f"{named[0].name}.h5" != self.path.name:
             raise TableError(f"{self.path}: holds {self.attributes['subspaces']}, which belongs in another file")
-        row_stones, column_stones = named[0][:2] if named[0].rows_are_own else named[0][1::-1]
+        row_stones, column_stones = named[0].table_sides
         n_rows = self._n_rows or count_canonical(variant, Subspace(row_stones, 0))
         shape = n_rows, comb(variant.board.n_points - row_stones, column_stones)
         self.tables = {s: Table(self, self._group(s.name), s, shape) for s in named}

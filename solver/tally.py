@@ -56,8 +56,7 @@ def fill_histograms(orb, masks, stabilisers, cols, values, start, stop, orbit_co
 def histograms(variant: Variant, subspace: Subspace, values: np.ndarray, workers: Workers) -> tuple[np.ndarray, np.ndarray]:
     """How many orbits and how many raw positions have each value code: two int64 arrays of length 256 or 65536."""
     orb = orbits(variant.board)
-    own_rows = subspace.rows_are_own
-    row_stones, column_stones = (subspace[:2] if own_rows else subspace[1::-1])
+    row_stones, column_stones = subspace.table_sides
     masks, stabilisers = orb.rows(row_stones), orb.stabilisers(row_stones)
     cols = columns(variant.board.n_points - row_stones, column_stones)
     length = 1 << (8 * values.itemsize)

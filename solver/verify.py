@@ -279,14 +279,14 @@ def recomputer(variant: Variant, subspace: Subspace, width: int, load, metric: M
     """
     rows_own = subspace.rows_are_own
     own, opponent, own_hand, opponent_hand = subspace
-    row_stones, column_stones = (own, opponent) if rows_own else (opponent, own)
+    row_stones, column_stones = subspace.table_sides
     orb, n = orbits(variant.board), variant.board.n_points
     masks, cols = orb.rows(row_stones), columns(n - row_stones, column_stones)
     draw, quickest = draw_code(width), metric.quickest(width)
 
     def view(after: Subspace) -> View:
         """Rows stay with the same colour, which after the turn is the other side."""
-        on_rows, on_columns = (after.opponent, after.own) if rows_own else (after.own, after.opponent)
+        on_rows, on_columns = after.sides(not rows_own)
         return View(load(after, not rows_own), orb.rows(on_rows), columns(n - on_rows, on_columns))
 
     nowhere = View(np.zeros(0, DTYPES[width]), masks[:0], columns(n - row_stones, column_stones))
@@ -327,7 +327,7 @@ def verify_subspace(
     for others.
     """
     recompute = recomputer(variant, subspace, values.itemsize, load, metric)
-    row_stones, column_stones = (subspace[:2] if subspace.rows_are_own else subspace[1::-1])
+    row_stones, column_stones = subspace.table_sides
     n_rows = len(orbits(variant.board).rows(row_stones))
     n_columns = columns(variant.board.n_points - row_stones, column_stones).size
     done = 0

@@ -54,6 +54,13 @@ def test_twin_and_row_side():
         assert subspace.twin.twin == subspace
         if subspace != subspace.twin:  # both index the same way: rows from one and the same side
             assert subspace.rows_are_own != subspace.twin.rows_are_own
+            assert subspace.table_sides == subspace.twin.table_sides
+
+
+def test_stones_of_the_row_side_and_of_the_column_side():
+    assert Subspace(5, 4).table_sides == Subspace(4, 5).table_sides == (5, 4)
+    assert Subspace(3, 4, 6, 5).table_sides == (4, 3)
+    assert Subspace(5, 4).sides(True) == (5, 4) and Subspace(5, 4).sides(False) == (4, 5)
 
 
 def test_over_is_below_three_on_board_and_in_hand():
