@@ -119,7 +119,8 @@ class Builder:
     """
 
     def __init__(
-        self, variant: Variant, data: Path, jobs: int, memory: int | None = None, metric: Metric = DTW, with_shipped: bool = False
+        self, variant: Variant, data: Path, jobs: int, memory: int | None = None, metric: Metric = DTW,
+        with_shipped: bool = False,
     ):  # fmt: skip
         self.variant, self.data, self.memory, self.metric = variant, Path(data), memory, metric
         self.store = TableStore(data, variant, with_shipped=with_shipped, metric=metric)

@@ -52,7 +52,9 @@ def check_tables(store: TableStore, file: Subspace, recorded: dict[str, str], po
             continue
         found = table.computed_sha256(pool)
         if found != table.values_sha256:
-            raise TableError(f"{path}: the values of {name} are not those of its values_sha256; delete it and build it again")
+            raise TableError(
+                f"{path}: the values of {name} are not those of its values_sha256; delete it and build it again"
+            )
         if found != recorded[name]:
             raise TableError(f"{path}: the values of {name} are whole but not those on record")
         on_record += 1

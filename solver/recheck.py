@@ -124,7 +124,9 @@ def _verify_outcomes(builder: Builder, file: Subspace) -> Iterator[tuple[Subspac
             variant, subspace, depths, lambda s, rows_own, w=depths.itemsize: load(s, rows_own, w), workers
         )
         if finding.wrong:
-            raise MorrisError(f"the depths of {subspace.name} found again contradict each other; the machine may be faulty")
+            raise MorrisError(
+                f"the depths of {subspace.name} found again contradict each other; the machine may be faulty"
+            )
     for subspace in solved_together(variant, file):
         table = builder.store.table(subspace)
         values = table.read(workers.pool)

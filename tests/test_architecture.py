@@ -107,6 +107,17 @@ def test_verification_shares_nothing_with_the_pass():
     assert not reached & {"conversions", "retrograde", "to_mill", "reindex", "build"}
 
 
+def test_verification_of_files_takes_from_the_builder_only_depths_found_again():
+    """Which `verify` then proves; what it looks up is loaded apart, as `test_recheck` does with a builder out of order."""
+    path = PACKAGE / "recheck.py"
+    assert not own_imports(path) & {"conversions", "retrograde", "to_mill", "reindex"}
+    used = {
+        node.attr for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "builder"
+    }  # fmt: skip
+    assert used == {"variant", "metric", "store", "workers", "solve_depths"}
+
+
 @pytest.mark.parametrize(
     "library, floors",
     [

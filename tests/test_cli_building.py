@@ -227,8 +227,10 @@ def test_verify_tells_a_wrong_tally_from_wrong_slots(morris, tmp_path, metric):
     write_tables(path, THREE, rows, tables, tallies, metric=metric)
     done = morris("verify", "-V", "three", "--data", tmp_path, "--metric", metric.name, "--subspace", "3-3")
     assert done.code == 4 and done.out == ""
-    slots = len(tables[Subspace(3, 3)])
-    assert done.err == f"morris: {path}: all {slots:,} slots of 3-3 are right, but not the tally of them; delete it and build it again\n"
+    assert done.err == (
+        f"morris: {path}: all {len(tables[Subspace(3, 3)]):,} slots of 3-3 are right, but their tally is not; "
+        "delete it and build it again\n"
+    )
 
 
 def test_verify_tells_depths_that_leave_no_room_from_wrong_slots(morris, small_tables, monkeypatch):
@@ -237,8 +239,8 @@ def test_verify_tells_depths_that_leave_no_room_from_wrong_slots(morris, small_t
     done = morris("verify", "--data", small_tables, "--subspace", "3-3", "--jobs", 1)
     path = small_tables / "nine" / "3-3.h5"
     assert done.code == 4 and done.out == "" and done.err == (
-        f"morris: {path}: all {158 * 1330:,} slots of 3-3 are right, but its depths leave no room in 8 bits for those of "
-        "the positions that lead there; delete it and build it again\n"
+        f"morris: {path}: all {158 * 1330:,} slots of 3-3 are right, but the depths leave no room in 8 bits "
+        "for those of the positions that lead there; delete it and build it again\n"
     )
 
 
@@ -329,9 +331,8 @@ def test_info(morris, small_tables):
 
 def test_info_says_how_many_tables_are_shipped(morris, tmp_path):
     whole = morris("info", "-V", "three", "--data", tmp_path).out
-    assert re.findall(r"^(\w+) +(\d+) of \2 files, .*\n +shipped +(\d+) of these files come with morris$", whole, re.M) == [
-        ("moving", "1", "1"), ("placing", "6", "6")
-    ]  # fmt: skip
+    shipped = r"^(\w+) +(\d+) of \2 files, .*\n +shipped +(\d+) of these files come with morris$"
+    assert re.findall(shipped, whole, re.M) == [("moving", "1", "1"), ("placing", "6", "6")]
     build_tables(tmp_path, THREE, [Subspace(3, 3)])
     mixed = morris("info", "-V", "three", "--data", tmp_path).out
     assert re.findall(r"^ +shipped +(\d+) of these files come with morris$", mixed, re.M) == ["6"]

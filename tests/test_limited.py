@@ -84,7 +84,7 @@ def test_tables_stand_up_to_verification(folder):
     builder = Builder(SIX, folder, 1, metric=Metric("dtm", LIMIT))
     findings = [finding for file in moving_targets(SIX) for _, finding in verify_file(builder, file)]
     builder.close()
-    assert len(findings) == 16 and not any(finding.wrong for finding in findings)
+    assert len(findings) == 16 and all(finding.is_right for finding in findings)
 
 
 def test_an_owed_capture_is_worth_its_best_removal_at_a_count_of_0(six):

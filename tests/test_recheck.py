@@ -170,7 +170,10 @@ def test_long_ways_inside_a_pair_change_no_byte(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "variant, subspace",
-    [(NINE, Subspace(3, 3)), (NINE, Subspace(3, 4)), (SIX, Subspace(5, 4)), (SIX, Subspace(4, 6, 2, 0)), (THREE, Subspace(2, 2, 1, 1))],
+    [
+        (NINE, Subspace(3, 3)), (NINE, Subspace(3, 4)), (SIX, Subspace(5, 4)), (SIX, Subspace(4, 6, 2, 0)),
+        (THREE, Subspace(2, 2, 1, 1)),
+    ],
     ids=lambda value: value.name,
 )
 def test_turned_values_are_those_of_the_same_positions_in_every_slot(workers, variant, subspace):
@@ -182,7 +185,7 @@ def test_turned_values_are_those_of_the_same_positions_in_every_slot(workers, va
     rows, cols = Indexer(variant.board).slots_of(subspace, own, opponent, stored_rows)
     n_columns = comb(variant.board.n_points - on_columns, on_rows)
     for dtype in (np.uint8, np.uint16):
-        values = np.random.default_rng(7).integers(0, np.iinfo(dtype).max, len(stored_rows) * n_columns, dtype, endpoint=True)
+        values = np.random.default_rng(7).integers(0, np.iinfo(dtype).max, len(stored_rows) * n_columns, dtype)
         assert np.array_equal(turned(variant, subspace, values, workers), values[rows * n_columns + cols])
 
 
@@ -191,7 +194,10 @@ def slot_masks_with_rows(variant, row_masks, n_others):
     n = variant.board.n_points
     patterns = ascending_patterns(n - int(row_masks[0]).bit_count(), n_others)
     x = np.repeat(row_masks, len(patterns))
-    y = [sum((patterns >> i & 1) << p for i, p in enumerate(p for p in range(n) if not int(row) >> p & 1)) for row in row_masks]
+    y = []
+    for row in row_masks.tolist():
+        free = [p for p in range(n) if not row >> p & 1]
+        y.append(sum((patterns >> i & 1) << p for i, p in enumerate(free)))
     return x, np.concatenate(y).astype(np.uint32)
 
 
@@ -200,7 +206,8 @@ def test_values_in_more_bytes_mean_the_same_and_in_fewer_are_refused(small_table
     narrow = np.arange(256, dtype=np.uint8)
     held = {PAIR: narrow}
     wide = loader(builder, held=held)(PAIR, True, 2)
-    assert wide.dtype == np.uint16 and [DTW.decode(c, 2) for c in wide.tolist()] == [DTW.decode(c, 1) for c in range(256)]
+    assert wide.dtype == np.uint16
+    assert [DTW.decode(c, 2) for c in wide.tolist()] == [DTW.decode(c, 1) for c in range(256)]
     assert loader(builder, held=held)(PAIR, True, 1) is narrow
     with pytest.raises(TableError, match="4-3 has 2 bytes a slot, a table that leads there 1; delete both"):
         loader(builder, held={PAIR: wide})(PAIR, True, 1)
@@ -243,7 +250,7 @@ def test_verification_does_not_ask_the_builder_for_what_it_looks_up(outcomes, sm
 
 
 def test_a_fault_in_the_exchange_while_depths_are_found_again_is_told(tmp_path, monkeypatch):
-    """Slides while placing lead back and forth, so outcomes need depths, which the builder finds with its own loading."""
+    """Slides while placing lead back and forth: outcomes need depths, which the builder finds with its own loading."""
     variant = FOUR.with_overrides(place_and_slide=True)
     build_tables(tmp_path, variant, all_targets(variant), metric=OUTCOME)
     monkeypatch.setattr(build_module, "exchanged", swapped)

@@ -121,11 +121,14 @@ def test_a_changed_outcome_is_found(tables, subspace, was, becomes):
         values[slot] = right
 
 
-@pytest.mark.parametrize("subspace", [Subspace(3, 3), Subspace(4, 3)], ids=lambda s: s.name)
-@pytest.mark.parametrize("was", ["win", "loss"])
+@pytest.mark.parametrize(
+    "subspace, was",
+    [(Subspace(3, 3), "win"), (Subspace(3, 3), "loss"), (Subspace(4, 3), "loss"), (Subspace(3, 4), "win")],
+    ids=str,
+)
 @pytest.mark.parametrize("step", [1, -1])
 def test_a_depth_off_by_one_is_found(tables, subspace, was, step):
-    """Wherever there is a code beside that is no draw."""
+    """Three slots each, of those where the code beside is no draw."""
     values = tables.values[subspace]
     beside = values.astype(int) + step
     kind = values > DRAW if was == "win" else values < DRAW

@@ -290,7 +290,7 @@ def verify(variant, data, metric, jobs, subspace, first, phase) -> None:
 
 
 def _verify_files(builder, name: str, files) -> None:
-    """Verifies file by file, telling how far it is; a `TableError` says what is wrong, and names the first wrong slot."""
+    """Verifies file by file, telling how far it is; a `TableError` says what is wrong, with the first wrong slot."""
     from ..recheck import verify_file
 
     variant, slots, started = builder.variant, 0, time.monotonic()
@@ -302,7 +302,8 @@ def _verify_files(builder, name: str, files) -> None:
                 for s, finding in verify_file(builder, file):
                     slots += finding.slots
                     if not finding.is_right:
-                        raise TableError(f"{builder.store.path(s)}: {_what_is_wrong(variant, builder.store.table(s), finding)}")
+                        complaint = _what_is_wrong(variant, builder.store.table(s), finding)
+                        raise TableError(f"{builder.store.path(s)}: {complaint}")
                     bar.update(positions[s])
                     if bar.disable:
                         click.echo(f"{s.name}: {finding.slots:,} slots right", err=True)
@@ -318,11 +319,11 @@ def _what_is_wrong(variant, table, finding) -> str:
 
     s = table.subspace
     if finding.fault is Fault.TALLY:
-        return f"all {finding.slots:,} slots of {s.name} are right, but not the tally of them; delete it and build it again"
+        return f"all {finding.slots:,} slots of {s.name} are right, but their tally is not; delete it and build it again"
     if finding.fault is Fault.TOO_DEEP:
         return (
-            f"all {finding.slots:,} slots of {s.name} are right, but its depths leave no room in {8 * table.width} bits for "
-            "those of the positions that lead there; delete it and build it again"
+            f"all {finding.slots:,} slots of {s.name} are right, but the depths leave no room in {8 * table.width} bits "
+            "for those of the positions that lead there; delete it and build it again"
         )
     row, column = divmod(finding.first, table.n_columns)
     own, opponent = Indexer(variant.board).masks_at(s, row, column, table.file.row_masks)
