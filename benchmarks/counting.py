@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from solver.bits import bit_count
 from solver.board import Board
 from solver.combinatorics import Columns, columns
 from solver.conversions import shape_of
 from solver.edges import RowEdges, fill_packed_lines, fill_points, lines, slide_edges, stones_in_mills
 from solver.jit import Workers, kernel
-from solver.leaves import bit_count
 from solver.subspace import Subspace
 from solver.symmetry import image_of, orbits
 from solver.values import draw_code

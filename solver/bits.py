@@ -1,4 +1,4 @@
-"""What a processor does at once and a loop does slowly: bit extraction, comparing many elements, asking for memory.
+"""What a processor does at once and a loop does slowly: extracting and counting bits, comparing, asking for memory.
 
 ``extract(value, mask)`` packs the bits of ``value`` that ``mask`` selects into the low end, ``deposit``
 is its inverse, on masks of up to 24 bits: x86's pext and pdep.  Where the processor has them they compile to one instruction;
@@ -96,6 +96,15 @@ def lowest_bit_twin(value):
 
 #: Number of the lowest bit set in a value that is not 0.
 lowest_bit = lowest_bit_twin if JIT_DISABLED else lowest_bit_compiled
+
+
+@inlined
+def bit_count(mask):
+    """How many bits are set in a mask of up to 24, an int64."""
+    mask = mask - ((mask >> 1) & 0x555555)
+    mask = (mask & 0x333333) + ((mask >> 2) & 0x333333)
+    mask = (mask + (mask >> 4)) & 0x0F0F0F
+    return (mask + (mask >> 8) + (mask >> 16)) & 31
 
 
 @intrinsic

@@ -27,14 +27,14 @@ import h5py
 import numpy as np
 
 from .attributes import write_attributes
-from .bits import lowest_bit
+from .bits import bit_count, lowest_bit
 from .errors import InputError, MorrisError
 from .jit import kernel
-from .leaves import bit_count
 from .search import (
     BROKEN, HOLDS, MISSING, MOST_TURNS, STOP, STOPPED, Proof, Prover, Question, canonical_key, fill_turns, recall,
     search,
 )  # fmt: skip
+from .variant import MIN_STONES
 
 FORMAT = "morris-certificate 2"
 
@@ -66,7 +66,7 @@ def choose_turns(
         for search_too in range(2):
             for j in range(n):
                 w, b = (owns[j], opponents[j]) if white_moves else (opponents[j], owns[j])
-                if bit_count(opponents[j]) + opponent_hand < 3:
+                if bit_count(opponents[j]) + opponent_hand < MIN_STONES:
                     chosen = j
                     break
                 known = np.int64(-1)
@@ -104,7 +104,7 @@ def apply_turns(game, keys, turns, white_moves, hands_after, opponent_hand, out)
         own |= np.int64(1) << np.int64(turns[i] & 255)
         if turns[i] >> 8:
             opponent ^= np.int64(1) << (np.int64(turns[i] >> 8) - 1)
-        if bit_count(opponent) + opponent_hand < 3:
+        if bit_count(opponent) + opponent_hand < MIN_STONES:
             continue
         w, b = (own, opponent) if white_moves else (opponent, own)
         out[n] = canonical_key(game.orb, w, b, hands_after)
@@ -125,7 +125,7 @@ def expand_replies(game, history, keys, white_moves, hands_after, opponent_hand,
         own, opponent = (white, black) if white_moves else (black, white)
         turns = fill_turns(game, own, opponent, history, owns, opponents, scores)
         for j in range(turns):
-            if bit_count(opponents[j]) + opponent_hand < 3:
+            if bit_count(opponents[j]) + opponent_hand < MIN_STONES:
                 return -1  # the other side wins here: no strategy at all
             w, b = (owns[j], opponents[j]) if white_moves else (opponents[j], owns[j])
             if n < len(out):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .bits import bit_count
 from .board import Board
 from .combinatorics import columns, patterns_with
 from .jit import inlined
@@ -246,7 +247,7 @@ def fill_bit_maps(images, symmetry, source, target, goal, n, low_bits, high_bits
             else:
                 image = image_of(images, symmetry, point)
                 below = (image - 1) & ~target
-                moved = np.int64(1) << _count_bits(below)
+                moved = np.int64(1) << bit_count(below)
             if bit < half:
                 size = np.int64(1) << bit
                 for i in range(size):
@@ -278,11 +279,3 @@ def fill_column_map(images, symmetry, source, target, goal, source_columns, targ
         moved = moved_pattern(low_bits, high_bits, n, np.int64(source_columns.patterns[c]))
         rank = rank_of(target_columns, moved & (INVALID_BIT - 1))
         out[c] = target_columns.size if moved & INVALID_BIT else rank
-
-
-@inlined
-def _count_bits(mask):
-    mask = mask - ((mask >> 1) & 0x555555)
-    mask = (mask & 0x333333) + ((mask >> 2) & 0x333333)
-    mask = (mask + (mask >> 4)) & 0x0F0F0F
-    return (mask + (mask >> 8) + (mask >> 16)) & 31

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .bits import at_most, extract
+from .bits import at_most, bit_count, extract
 from .combinatorics import columns
 from .errors import InputError
 from .jit import Workers, inlined, kernel
@@ -38,14 +38,6 @@ class Leaves(NamedTuple):
     low: np.ndarray
     high: np.ndarray
     row_words: np.ndarray
-
-
-@inlined
-def bit_count(mask):
-    mask = mask - ((mask >> 1) & 0x555555)
-    mask = (mask & 0x333333) + ((mask >> 2) & 0x333333)
-    mask = (mask + (mask >> 4)) & 0x0F0F0F
-    return (mask + (mask >> 8) + (mask >> 16)) & 31
 
 
 @inlined

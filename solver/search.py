@@ -21,11 +21,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .bits import lowest_bit
+from .bits import bit_count, lowest_bit
 from .edges import lines, stones_in_mills
 from .errors import InputError
 from .jit import Workers, inlined, kernel
-from .leaves import NOT_LOADED, Leaves, LeafStore, LoadingStoppedError, bit_count, probe_leaf
+from .leaves import NOT_LOADED, Leaves, LeafStore, LoadingStoppedError, probe_leaf
 from .symmetry import Orbits, image_of, orbits
 from .values import Outcome
 from .variant import MIN_STONES, Variant
@@ -188,7 +188,7 @@ def search(game, leaves, table, history, control, stack, white, black, white_han
     if hands > 3:
         for i in range(n):
             w, b = (owns[i], opponents[i]) if white_moves else (opponents[i], owns[i])
-            if bit_count(opponents[i]) + opponent_hand < 3:
+            if bit_count(opponents[i]) + opponent_hand < MIN_STONES:
                 settled = True
                 break
             known = recall(table, canonical_key(game.orb, w, b, hands - 1))
@@ -210,7 +210,7 @@ def search(game, leaves, table, history, control, stack, white, black, white_han
         o, p = owns[best], opponents[best]
         owns[best], opponents[best], scores[best] = owns[i], opponents[i], scores[i]
         scores[i] = -2
-        if bit_count(p) + opponent_hand < 3:
+        if bit_count(p) + opponent_hand < MIN_STONES:
             result = wanted
         else:
             w, b = (o, p) if white_moves else (p, o)

@@ -328,7 +328,7 @@ def test_the_plot_is_drawn(tmp_path, capsys):
 def test_without_matplotlib_the_command_names_the_extra(tmp_path, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     source = written(tmp_path / "r.jsonl", *growth(1.0, 10.0))
-    with pytest.raises(InputError, match=r"morris\[plots\]"):
+    with pytest.raises(InputError, match=r"pip install -e .\.\[plots\]"):
         bench(capsys, "--read", source, "--plot", tmp_path / "growth.png")
 
 

@@ -75,6 +75,19 @@ def test_the_choice_can_be_switched_off(run_python):
     assert run_python(code, NUMBA_DISABLE_JIT="1").split() == ["False", "True"]
 
 
+@kernel
+def apply_count(values, out):
+    for i in range(len(values)):
+        out[i] = bits.bit_count(values[i])
+
+
+def test_bit_count():
+    values, _ = samples(3000)
+    out = np.empty_like(values)
+    apply_count(values, out)
+    assert out.tolist() == [v.bit_count() for v in values.tolist()]
+
+
 def test_lowest_bit():
     values = np.concatenate([1 << np.arange(62), samples(1000)[0] | 1 << 23, np.arange(1, 300)])
     out = np.empty_like(values)
