@@ -29,8 +29,11 @@ from .variant import Variant
 
 #: Most frontier stones kept at a time (uint32 each); see `frontier_limit`.
 FRONTIER_LIMIT = 1 << 26
-#: Predecessors of a row that are listed, and their lines asked for, before they are looked at.
+#: Predecessors of a row that are listed before they are looked at.
 BATCH = 1024
+#: Listed predecessors whose slots are asked for ahead of the one looked at; asked for while they are listed, slots of
+#: two bytes take more than twice the time.
+AHEAD = 16
 #: No row has more edges: as many as stones times free points, of 32 at most.
 MOST_EDGES = 16 * 16
 #: Pairs of points that fit a machine word, so that all moves along them are found with one exclusive or.
@@ -70,26 +73,19 @@ def fill_frontier(ground, start, stop, side, depth, code, first, base, stones):
 
 
 @inlined
-def _ask_for(side, slot, depth):
-    """Has fetched what `_improve` will read first of a slot."""
-    if depth % 2:
-        prefetch(side.counts, slot)
-    else:
-        prefetch(side.values, slot)
-
-
-@inlined
 def _improve(side, reached, n, row, size, depth, turn, draw, changed, before):
     """Enters what a successor decided at ``depth`` means for the columns ``reached[:n]`` of a row.
 
-    turn: int64, the value of the turn that leads to it, as seen by the mover; changed, before: scratch, as long as
-    ``reached``.  Which slots change is not to be foretold, so they are first listed without a branch.
+    turn: int64, the value of the turn that leads to it, as seen by the mover; reached: with room for AHEAD columns of
+    the row behind the last; changed, before: scratch, as long as ``reached``.  Which slots change is not to be foretold,
+    so they are first listed without a branch.
     """
     m = 0
     values = side.values[row * size : (row + 1) * size]
     if depth % 2:  # the successor is won: one move less
         counts = side.counts[row * size : (row + 1) * size]
         for i in range(n):
+            prefetch(counts, reached[i + AHEAD])
             c = reached[i]
             left = counts[c] - np.uint8(1)
             counts[c] = left
@@ -103,6 +99,7 @@ def _improve(side, reached, n, row, size, depth, turn, draw, changed, before):
                 enter(side, row, decided_depth(value, draw), np.int64(c))
     else:  # the successor is lost: a win
         for i in range(n):
+            prefetch(values, reached[i + AHEAD])
             c = reached[i]
             value = np.int64(values[c])
             values[c] = max(value, turn)
@@ -126,7 +123,7 @@ def propagate_row_moves(ground, start, stop, side, depth, code, first, row_from,
     edges = ground.edges
     size = cols.size
     busy = np.empty(MOST_EDGES, np.int64)
-    reached = np.empty(size + BATCH, np.uint32)
+    reached = np.zeros(size + BATCH + AHEAD, np.uint32)
     changed = np.empty(size + BATCH, np.uint32)
     before = np.empty(size + BATCH, np.uint16)
     turn = mover_value(np.int64(code), ground.draw)
@@ -152,7 +149,6 @@ def propagate_row_moves(ground, start, stop, side, depth, code, first, row_from,
             for i in range(begin, end):
                 y = image_of(ground.orb.images, back, np.int64(stones[i]))
                 column = rank_of(cols, extract(y, free))
-                _ask_for(side, row * size + column, depth)
                 reached[n] = column
                 legal = y & origin == 0
                 if closes:
@@ -177,7 +173,7 @@ def propagate_column_moves(ground, start, stop, decided, depth, code, side):
     points = np.empty(32, np.int64)
     packed = np.empty(32, np.int64)
     pairs = np.empty(512, np.int64)
-    reached = np.empty(512 + BATCH, np.uint32)
+    reached = np.zeros(512 + BATCH + AHEAD, np.uint32)
     changed = np.empty(512 + BATCH, np.uint32)
     before = np.empty(512 + BATCH, np.uint16)
     touching = np.empty(32, np.int64)
@@ -225,7 +221,6 @@ def propagate_column_moves(ground, start, stop, decided, depth, code, side):
                     in_mills &= in_mills - 1
                 while open_pairs:
                     column = rank_of(cols, pattern ^ pairs[lowest_bit(open_pairs)])
-                    _ask_for(side, row * size + column, depth)
                     reached[n] = column
                     n += 1
                     open_pairs &= open_pairs - 1
@@ -234,7 +229,6 @@ def propagate_column_moves(ground, start, stop, decided, depth, code, side):
                     arrived = pattern & pairs[p]
                     if arrived != 0 and arrived != pairs[p] and arrived & in_mills == 0:
                         column = rank_of(cols, pattern ^ pairs[p])
-                        _ask_for(side, row * size + column, depth)
                         reached[n] = column
                         n += 1
             if n >= BATCH:
