@@ -29,11 +29,8 @@ from .variant import Variant
 
 #: Most frontier stones kept at a time (uint32 each); see `frontier_limit`.
 FRONTIER_LIMIT = 1 << 26
-#: Predecessors of a row that are listed before they are looked at.
+#: Predecessors of a row that are listed, and their lines asked for, before they are looked at.
 BATCH = 1024
-#: Listed predecessors whose slots are asked for ahead of the one looked at; asked for while they are listed, slots of
-#: two bytes take more than twice the time.
-AHEAD = 16
 #: No row has more edges: as many as stones times free points, of 32 at most.
 MOST_EDGES = 16 * 16
 #: Pairs of points that fit a machine word, so that all moves along them are found with one exclusive or.
@@ -73,19 +70,29 @@ def fill_frontier(ground, start, stop, side, depth, code, first, base, stones):
 
 
 @inlined
+def _read_first(side, depth):
+    """What `_improve` reads first of the slots, as bytes, and how many bytes a slot has there.
+
+    Chosen once, before the loops that prefetch from it: with the choice inside, those for two bytes a slot take more
+    than twice the time.
+    """
+    if depth % 2:
+        return side.counts, np.int64(1)
+    return side.values.view(np.uint8), np.int64(side.values.itemsize)
+
+
+@inlined
 def _improve(side, reached, n, row, size, depth, turn, draw, changed, before):
     """Enters what a successor decided at ``depth`` means for the columns ``reached[:n]`` of a row.
 
-    turn: int64, the value of the turn that leads to it, as seen by the mover; reached: with room for AHEAD columns of
-    the row behind the last; changed, before: scratch, as long as ``reached``.  Which slots change is not to be foretold,
-    so they are first listed without a branch.
+    turn: int64, the value of the turn that leads to it, as seen by the mover; changed, before: scratch, as long as
+    ``reached``.  Which slots change is not to be foretold, so they are first listed without a branch.
     """
     m = 0
     values = side.values[row * size : (row + 1) * size]
     if depth % 2:  # the successor is won: one move less
         counts = side.counts[row * size : (row + 1) * size]
         for i in range(n):
-            prefetch(counts, reached[i + AHEAD])
             c = reached[i]
             left = counts[c] - np.uint8(1)
             counts[c] = left
@@ -99,7 +106,6 @@ def _improve(side, reached, n, row, size, depth, turn, draw, changed, before):
                 enter(side, row, decided_depth(value, draw), np.int64(c))
     else:  # the successor is lost: a win
         for i in range(n):
-            prefetch(values, reached[i + AHEAD])
             c = reached[i]
             value = np.int64(values[c])
             values[c] = max(value, turn)
@@ -123,10 +129,11 @@ def propagate_row_moves(ground, start, stop, side, depth, code, first, row_from,
     edges = ground.edges
     size = cols.size
     busy = np.empty(MOST_EDGES, np.int64)
-    reached = np.zeros(size + BATCH + AHEAD, np.uint32)
+    reached = np.empty(size + BATCH, np.uint32)
     changed = np.empty(size + BATCH, np.uint32)
     before = np.empty(size + BATCH, np.uint16)
     turn = mover_value(np.int64(code), ground.draw)
+    asked, item = _read_first(side, depth)
     full = (np.int64(1) << ground.orb.n_points) - 1
     for row in range(start, stop):
         free = full ^ np.int64(ground.masks[row])
@@ -149,6 +156,7 @@ def propagate_row_moves(ground, start, stop, side, depth, code, first, row_from,
             for i in range(begin, end):
                 y = image_of(ground.orb.images, back, np.int64(stones[i]))
                 column = rank_of(cols, extract(y, free))
+                prefetch(asked, (row * size + column) * item)
                 reached[n] = column
                 legal = y & origin == 0
                 if closes:
@@ -173,12 +181,13 @@ def propagate_column_moves(ground, start, stop, decided, depth, code, side):
     points = np.empty(32, np.int64)
     packed = np.empty(32, np.int64)
     pairs = np.empty(512, np.int64)
-    reached = np.zeros(512 + BATCH + AHEAD, np.uint32)
+    reached = np.empty(512 + BATCH, np.uint32)
     changed = np.empty(512 + BATCH, np.uint32)
     before = np.empty(512 + BATCH, np.uint16)
     touching = np.empty(32, np.int64)
     found = np.empty(size + decided.marks.shape[1], np.uint32)
     turn = mover_value(np.int64(code), ground.draw)
+    asked, item = _read_first(side, depth)
     for row in range(start, stop):
         if decided.at_depth[depth, row] == 0:
             continue
@@ -221,6 +230,7 @@ def propagate_column_moves(ground, start, stop, decided, depth, code, side):
                     in_mills &= in_mills - 1
                 while open_pairs:
                     column = rank_of(cols, pattern ^ pairs[lowest_bit(open_pairs)])
+                    prefetch(asked, (row * size + column) * item)
                     reached[n] = column
                     n += 1
                     open_pairs &= open_pairs - 1
@@ -229,6 +239,7 @@ def propagate_column_moves(ground, start, stop, decided, depth, code, side):
                     arrived = pattern & pairs[p]
                     if arrived != 0 and arrived != pairs[p] and arrived & in_mills == 0:
                         column = rank_of(cols, pattern ^ pairs[p])
+                        prefetch(asked, (row * size + column) * item)
                         reached[n] = column
                         n += 1
             if n >= BATCH:
