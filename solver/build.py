@@ -190,9 +190,9 @@ class Builder:
         progress.done(file, positions, time.monotonic() - started)
 
     def _taken_over(self, file: Subspace) -> dict | None:
-        """Moving tables that another variant's folder holds and that have the same values under these rules."""
-        for relative in relatives(self.variant) if not file.is_placing else ():
-            if max(file) <= relative.stones:
+        """Tables that another variant's folder holds and that have the same values under these rules."""
+        for relative in relatives(self.variant, file.is_placing):
+            if max(file.own + file.own_hand, file.opponent + file.opponent_hand) <= relative.stones:
                 store = TableStore(self.data, relative, with_shipped=False, metric=self.metric)
                 try:
                     if store.has(file):

@@ -70,9 +70,13 @@ class Variant:
             "full_board": self.full_board,
         }
 
-    def moving_rules(self) -> dict:
-        """The rules that can change a value once all stones are placed: how many there were does not matter."""
-        return {rule: value for rule, value in self.rules().items() if rule not in ("stones", "place_and_slide")}
+    def rules_that_matter(self, placing: bool) -> dict:
+        """The rules that can change a value of a position with stones in hand, or of one without.
+
+        How many stones there were never matters, and once all are placed not what a turn could do before.
+        """
+        past = ("stones",) if placing else ("stones", "place_and_slide")
+        return {rule: value for rule, value in self.rules().items() if rule not in past}
 
     @cached_property
     def fingerprint(self) -> str:
@@ -171,15 +175,18 @@ KNOWN = {
 }
 
 
-def relatives(variant: Variant) -> list[Variant]:
-    """The named variants with other rules but the same moving phase, so that their moving tables hold the same values.
+def relatives(variant: Variant, placing: bool) -> list[Variant]:
+    """The named variants with other rules whose tables, with stones in hand or without, hold the same values.
 
-    >>> [relative.name for relative in relatives(VARIANTS["nine"])]
+    >>> [relative.name for relative in relatives(VARIANTS["nine"], placing=False)]
     ['lasker', 'lasker-nine', 'ten']
+    >>> [relative.name for relative in relatives(VARIANTS["nine"], placing=True)]
+    ['ten']
     """
+    rules = variant.rules_that_matter(placing)
     return [
         other for other in VARIANTS.values()
-        if other.fingerprint != variant.fingerprint and other.moving_rules() == variant.moving_rules()
+        if other.fingerprint != variant.fingerprint and other.rules_that_matter(placing) == rules
     ]  # fmt: skip
 
 

@@ -191,6 +191,17 @@ def test_a_relatives_moving_tables_are_taken_over(tmp_path, solved):
     assert contents(tmp_path / "five") == contents(tmp_path / "alone" / "five")
 
 
+def test_a_relatives_placing_tables_are_taken_over(tmp_path, solved):
+    four, five = get_variant("four"), get_variant("five")
+    build_tables(tmp_path / "alone", five, all_targets(five))
+    build_tables(tmp_path, four, all_targets(four))
+    solved.clear()
+    build_tables(tmp_path, five, all_targets(five))
+    assert sorted(solved) == sorted(s.name for s in set(all_targets(five)) - set(all_targets(four)))
+    assert "4-4+1-1" in solved and "3-3+1-1" not in solved
+    assert contents(tmp_path / "five") == contents(tmp_path / "alone" / "five")
+
+
 @pytest.mark.parametrize("changes", [{"fly_at": 3}, {"capture_in_mills": "none"}])
 def test_tables_of_other_rules_are_not_taken_over(tmp_path, solved, changes):
     build_tables(tmp_path, SIX, [Subspace(3, 3)])
@@ -199,7 +210,7 @@ def test_tables_of_other_rules_are_not_taken_over(tmp_path, solved, changes):
     assert solved == ["3-3", "3-3"]
 
 
-def test_placing_tables_are_never_taken_over(tmp_path, solved):
+def test_placing_tables_of_other_rules_are_not_taken_over(tmp_path, solved):
     build_tables(tmp_path, THREE, all_targets(THREE))
     solved.clear()
     build_tables(tmp_path, THREE.with_overrides(place_and_slide=True), all_targets(THREE))
