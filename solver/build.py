@@ -29,11 +29,12 @@ from .subspace import (
     Subspace, count_canonical, dependencies, moving_pairs, placing_subspaces, solved_together,
 )  # fmt: skip
 from .symmetry import orbits
-from .tablefile import UNFINISHED, write_tables
+from .tablefile import write_tables
 from .tally import histograms
 from .to_mill import solve_to_mill
 from .values import DTYPES
 from .variant import Variant, relatives
+from .wholefile import UNFINISHED
 
 
 class Progress:

@@ -18,8 +18,8 @@ of falling hands, positions before turns.
 """
 
 import hashlib
+import io
 import json
-import os
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 
@@ -35,6 +35,7 @@ from .search import (
     search,
 )  # fmt: skip
 from .variant import MIN_STONES
+from .wholefile import unfinished_name, written_whole
 
 FORMAT = "morris-certificate 2"
 
@@ -212,16 +213,12 @@ def _claims(prover: Prover, proof: Proof) -> list[tuple[str, str, Question]]:
 
 def require_writable_file(path) -> None:
     """Raises `InputError` where `write_certificate` could not make its file."""
-    unfinished = _unfinished(Path(path))
+    unfinished = unfinished_name(Path(path))
     try:
         unfinished.touch()
         unfinished.unlink()
     except OSError as error:
         raise InputError(f"cannot write the certificate {path}: {error.strerror}") from None
-
-
-def _unfinished(path: Path) -> Path:
-    return path.with_name(path.name + ".unfinished")
 
 
 def write_certificate(path, prover: Prover, position, proof: Proof) -> int:
@@ -232,30 +229,26 @@ def write_certificate(path, prover: Prover, position, proof: Proof) -> int:
         raise InputError("nothing was proved, so there is nothing to certify")
     if position.subspace.is_over:
         raise InputError("the game is over in this position, so there is nothing to certify")
-    unfinished = _unfinished(path)
-    n_positions = 0
-    try:
-        with h5py.File(unfinished, "w", libver=("v110", "v110")) as file:
-            write_attributes(file, {
-                "format": FORMAT, "variant": variant.name, "fingerprint": variant.fingerprint,
-                "rules": json.dumps(variant.rules()),
-                "root": np.array([
-                    position.white, position.black, position.white_hand, position.black_hand, position.white_to_move
-                ], np.int64),
-            })  # fmt: skip
-            for side, claim, question in claims:
-                group = file.create_group(side)
-                digest = hashlib.sha256()
-                for hands, (positions, turns) in strategy(question, position, side == "white").items():
-                    level = group.create_group(f"{hands:02d}")
-                    level.create_dataset("positions", data=positions, compression="gzip", shuffle=True)
-                    level.create_dataset("turns", data=turns, compression="gzip", shuffle=True)
-                    digest.update(positions.tobytes())
-                    digest.update(turns.tobytes())
-                    n_positions += len(positions)
-                write_attributes(group, {"claim": claim, "sha256": digest.hexdigest()})
-        os.replace(unfinished, path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    content, n_positions = io.BytesIO(), 0  # HDF5 does not give up in peace on a disk that is full
+    with h5py.File(content, "w", libver=("v110", "v110")) as file:
+        write_attributes(file, {
+            "format": FORMAT, "variant": variant.name, "fingerprint": variant.fingerprint,
+            "rules": json.dumps(variant.rules()),
+            "root": np.array([
+                position.white, position.black, position.white_hand, position.black_hand, position.white_to_move
+            ], np.int64),
+        })  # fmt: skip
+        for side, claim, question in claims:
+            group = file.create_group(side)
+            digest = hashlib.sha256()
+            for hands, (positions, turns) in strategy(question, position, side == "white").items():
+                level = group.create_group(f"{hands:02d}")
+                level.create_dataset("positions", data=positions, compression="gzip", shuffle=True)
+                level.create_dataset("turns", data=turns, compression="gzip", shuffle=True)
+                digest.update(positions.tobytes())
+                digest.update(turns.tobytes())
+                n_positions += len(positions)
+            write_attributes(group, {"claim": claim, "sha256": digest.hexdigest()})
+    with written_whole(path) as unfinished:
+        unfinished.write_bytes(content.getbuffer())
     return n_positions

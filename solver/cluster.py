@@ -26,9 +26,9 @@ from .planning import memory_needed, plan_build
 from .schedule import Task, chains_behind, choose_cuts, task_graph
 from .store import require_writable, table_folder
 from .subspace import Subspace, count_canonical, solved_together
-from .tablefile import UNFINISHED
 from .tasks import MEMORY, Job, greet, memory_limit, solve_file, solve_rows
 from .variant import Variant
+from .wholefile import UNFINISHED
 
 #: Seconds without a worker that can go on, until a build gives up.
 PATIENCE = 300.0

@@ -32,13 +32,13 @@ from .metric import DTW, Metric
 from .subspace import Subspace, count_canonical, parse_subspace, solved_together
 from .values import DTYPES
 from .variant import Variant
+from .wholefile import written_whole
 
 CHUNK_BYTES = 1 << 16
 COMPRESSION_LEVEL = 1
 #: Chunks that one task of a pool works on, and tasks handed out ahead of the results that are asked for.
 CHUNKS_AT_A_TIME, TASKS_AHEAD = 32, max(8, 2 * (os.cpu_count() or 1))
 INDEX_SCHEME = "orbit-row x colex-column, version 1"
-UNFINISHED = ".unfinished"
 #: What h5py and the code around it raise where a file's structure is damaged.
 DAMAGE = (LookupError, OSError, RuntimeError, ValueError, TypeError, AttributeError)
 
@@ -63,8 +63,7 @@ def write_tables(
     canonical masks of the rows, ascending; pool: an executor for compression, or None.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(path.name + UNFINISHED)
-    try:
+    with written_whole(path) as unfinished:
         with h5py.File(unfinished, "w", userblock_size=HEADER_SIZE, libver=("v110", "v110")) as file:
             _write_attributes(file, {
                 "variant": variant.name, "fingerprint": variant.fingerprint, "rules": json.dumps(variant.rules()),
@@ -76,11 +75,7 @@ def write_tables(
             for subspace, values in tables.items():
                 _write_table(file, subspace, values, len(row_masks), tallies[subspace], pool, metric)
         write_header(unfinished)
-        os.replace(unfinished, path)
-        _sync_folder(path.parent)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
+    _sync_folder(path.parent)
 
 
 def _sync_folder(folder: Path) -> None:

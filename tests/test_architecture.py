@@ -13,7 +13,7 @@ FLOORS = """
     errors jit bits values metric
     board variant subspace position moves notation
     combinatorics indexing symmetry edges planes reindex tally
-    attributes header tablefile store
+    wholefile attributes header tablefile store
     conversions counting retrograde to_mill verify
     planning build recheck compare schedule tasks cluster
     leaves search certificate
@@ -28,7 +28,7 @@ MOST_LINES = 400
 
 #: What asking, drawing and playing from the shell import; numba would take most of a second.
 QUICK = """
-    errors values metric board variant subspace position moves notation combinatorics indexing attributes header tablefile store
+    errors values metric board variant subspace position moves notation combinatorics indexing wholefile attributes header tablefile store
     worth query stats checking annotate limited render adjudication players match service
 """.split()
 

@@ -17,9 +17,9 @@ from solver.header import HEADER_SIZE, check_file
 from solver.planning import memory_needed, plan_build
 from solver.store import TableStore
 from solver.subspace import Subspace, count_canonical, dependencies, moving_pairs, parse_subspace, placing_subspaces, solved_together, start_subspace
-from solver.tablefile import UNFINISHED
 from solver.values import DTYPES, code_of_depth, decode
 from solver.variant import VARIANTS, get_variant
+from solver.wholefile import UNFINISHED
 
 NINE, SIX, THREE = map(get_variant, ("nine", "six", "three"))
 SMALL = SIX.with_overrides(stones=4)

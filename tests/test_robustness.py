@@ -15,8 +15,8 @@ from conftest import contents
 from solver.header import check_file
 from solver.store import TableStore
 from solver.stats import game_files
-from solver.tablefile import UNFINISHED
 from solver.variant import get_variant
+from solver.wholefile import UNFINISHED
 
 ROOT = Path(__file__).parent.parent
 SIX = get_variant("six")
