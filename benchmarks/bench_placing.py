@@ -3,7 +3,6 @@
 import time
 
 from solver.build import in_narrowest
-from solver.retrograde import solve_together
 from solver.subspace import count_canonical
 
 from .answers import check_values
@@ -25,7 +24,7 @@ def _measure_one(setting: Setting, loader: Loader, subspace) -> Measurement:
     for _ in setting.runs():
         loader.reset()
         started = time.perf_counter()
-        tables = _solve(loader, subspace)
+        tables = in_narrowest(lambda width: loader.solve(subspace, width))
         seconds.append(time.perf_counter() - started - loader.seconds)
         loads.append(loader.seconds)
         child_bytes = loader.bytes
@@ -39,12 +38,3 @@ def _measure_one(setting: Setting, loader: Loader, subspace) -> Measurement:
     }  # fmt: skip
     case = f"{setting.variant.name} {subspace.name}"
     return Measurement("placing", case, loader.workers.jobs, seconds, checked, amounts, {"load_s": min(loads)})
-
-
-def _solve(loader: Loader, subspace) -> dict:
-    def solve(width: int):
-        return solve_together(
-            loader.variant, subspace, width, lambda s, rows_own: loader.load(s, rows_own, width), loader.workers
-        )
-
-    return in_narrowest(solve)

@@ -6,6 +6,7 @@ from pathlib import Path
 from solver.build import Builder, plan
 from solver.conversions import shape_of
 from solver.reindex import exchanged
+from solver.retrograde import solve_together
 from solver.store import TableStore
 from solver.subspace import Subspace, dependencies, solved_together
 from solver.variant import Variant
@@ -62,6 +63,12 @@ class Loader:
         self.seconds += time.perf_counter() - started
         self.bytes += values.nbytes
         return values
+
+    def solve(self, subspace: Subspace, width: int) -> dict:
+        """Values of all that is solved together with a subspace, with so many bytes a slot."""
+        return solve_together(
+            self.variant, subspace, width, lambda s, rows_own: self.load(s, rows_own, width), self.workers
+        )
 
     def load_beside(self, tables: dict):
         """``load`` for `verify_subspace`: the values just made where those are asked for, all others from `load`."""

@@ -94,9 +94,10 @@ class TableStore:
                     )
                 self._open[path] = TableFile(path, self.variant, metric)
                 if len(self._open) > self._max_open:
-                    # The oldest file is closed when the last user lets go of it.
-                    for forgotten in self._open.popitem(last=False)[1].tables:
+                    oldest = self._open.popitem(last=False)[1].tables
+                    for forgotten in oldest:
                         self._tables.pop(forgotten, None)
+                    oldest.clear()  # its file is closed when the last user lets go of the last table
             tables = self._open[path].tables
             self._tables.update(tables)
             return tables[subspace]

@@ -1,6 +1,7 @@
 """Table files: what is written comes back, what is damaged or foreign is refused, nothing half-written counts."""
 
 import contextlib
+import gc
 import json
 import os
 import pickle
@@ -9,6 +10,7 @@ import shutil
 import threading
 import time
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -23,9 +25,10 @@ from solver.metric import DTW, OUTCOME
 from solver.store import SHIPPED_TABLES, TableStore, require_writable, table_path
 from solver.subspace import Subspace, solved_together
 from solver.symmetry import orbits
-from solver.tablefile import UNFINISHED, TableFile, write_tables
+from solver.tablefile import TableFile, write_tables
 from solver.values import DTYPES
 from solver.variant import get_variant
+from solver.wholefile import UNFINISHED
 
 NINE, SIX = get_variant("nine"), get_variant("six")
 PAIR = Subspace(4, 3)
@@ -141,6 +144,31 @@ def test_a_store_opens_no_more_files_than_asked(small_tables):
     assert len(store._open) == 1
     assert first.read().size == 757 * 1140 and second.read().size == 2830 * 969
     store.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="only Linux tells which files are open")
+def test_a_forgotten_file_is_closed_with_its_last_user(small_tables, tmp_path):
+    shutil.copytree(small_tables / "nine", tmp_path / "nine")  # other tests have those files open
+    store = TableStore(tmp_path, NINE, max_open=1)
+    gc.disable()  # nobody has to look for cycles first
+    try:
+        first = store.table(Subspace(4, 3))
+        store.table(Subspace(5, 3))
+        assert open_tables(tmp_path) == ["4-3.h5", "5-3.h5"]
+        del first
+        assert open_tables(tmp_path) == ["5-3.h5"]
+    finally:
+        gc.enable()
+        store.close()
+    assert not open_tables(tmp_path)
+
+
+def open_tables(folder):
+    targets = []
+    for descriptor in Path("/proc/self/fd").iterdir():
+        with contextlib.suppress(OSError):  # the one that lists them
+            targets.append(descriptor.readlink())
+    return sorted(path.name for path in targets if path.is_relative_to(folder))
 
 
 # ---------------------------------------------------------------- nothing half-written
