@@ -161,7 +161,7 @@ KNOWN = {
     "nine": "draw (Gasser 1996); proved here, and by complete tables",
     "nine-nofly": "draw, proved here from the complete moving phase",
     "nine-strict": "draw, proved here from the complete moving phase",
-    "lasker": "draw (Stahlhacke 2003); not computed here",
+    "lasker": "draw (Stahlhacke 2003); by complete tables of outcomes here too",
     "lasker-nine": "draw, by complete tables of outcomes",
     "morabaraba": "win for the first player in 49 plies (Gévay and Danner 2014); proved here from the complete moving phase",
     "twelve": "win for the first player in 47 plies, proved here from the complete moving phase",

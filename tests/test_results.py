@@ -6,9 +6,10 @@ import pytest
 from conftest import ROOT, build_tables, tables_of
 
 from solver.build import moving_targets
+from solver.metric import OUTCOME
 from solver.stats import COLUMNS, subspace_statistics
 from solver.store import TableStore
-from solver.subspace import Subspace, count_canonical, moving_pairs
+from solver.subspace import Subspace, count_canonical, moving_pairs, placing_subspaces
 from solver.variant import get_variant
 
 RESULTS = ROOT / "data" / "results"
@@ -24,12 +25,18 @@ def moving_rows(name):
     return {Subspace(row["own"], row["opponent"]): row for row in rows_of(RESULTS / f"moving_{name}.csv")}
 
 
+def placing_rows(name):
+    rows = rows_of(RESULTS / f"placing_{name}.csv")
+    return {Subspace(row["own"], row["opponent"], row["own_hand"], row["opponent_hand"]): row for row in rows}
+
+
 VARIANTS = sorted(path.stem.removeprefix("moving_") for path in RESULTS.glob("moving_*.csv"))
+PLACED = sorted(path.stem.removeprefix("placing_") for path in RESULTS.glob("placing_*.csv"))
 COMPARED = sorted(path.stem.removeprefix("nine_against_") for path in RESULTS.glob("nine_against_*.csv"))
 
 
 def test_there_are_results():
-    assert {"nine-nofly", "nine-strict", "ten", "eleven", "morabaraba", "twelve"} <= set(VARIANTS) and COMPARED
+    assert {"nine-nofly", "nine-strict", "ten", "eleven", "morabaraba", "twelve"} <= set(VARIANTS) and PLACED and COMPARED
 
 
 @pytest.mark.parametrize("name", VARIANTS)
@@ -49,6 +56,27 @@ def test_small_subspaces_are_built_again(tmp_path, name):
     targets = moving_targets(variant, 8)
     build_tables(tmp_path, variant, targets)
     store = TableStore(tmp_path, variant, with_shipped=False)
+    for subspace in tables_of(variant, targets):
+        found = subspace_statistics(store, subspace)
+        assert {column: found[column] if found[column] is not None else "" for column in rows[subspace]} == rows[subspace]
+    store.close()
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_every_subspace_of_placing_is_there(name):
+    variant, rows = get_variant(name), placing_rows(name)
+    assert list(rows) == tables_of(variant, placing_subspaces(variant))
+    for subspace, row in rows.items():
+        assert sum(row[outcome] for outcome in OUTCOMES) == row["canonical_positions"] == count_canonical(variant, subspace)
+        assert row["longest_win_plies"] == row["longest_loss_plies"] == ""
+
+
+@pytest.mark.parametrize("name", PLACED)
+def test_small_subspaces_of_placing_are_built_again(tmp_path, name):
+    variant, rows = get_variant(name), placing_rows(name)
+    targets = [s for s in placing_subspaces(variant) if max(s.own + s.own_hand, s.opponent + s.opponent_hand) <= 4]
+    build_tables(tmp_path, variant, targets, metric=OUTCOME)
+    store = TableStore(tmp_path, variant, with_shipped=False, metric=OUTCOME)
     for subspace in tables_of(variant, targets):
         found = subspace_statistics(store, subspace)
         assert {column: found[column] if found[column] is not None else "" for column in rows[subspace]} == rows[subspace]
