@@ -6,7 +6,7 @@ import pytest
 from conftest import ROOT, build_tables, tables_of
 
 from solver.build import moving_targets
-from solver.metric import OUTCOME
+from solver.metric import DTW, OUTCOME
 from solver.stats import COLUMNS, subspace_statistics
 from solver.store import TableStore
 from solver.subspace import Subspace, count_canonical, moving_pairs, placing_subspaces
@@ -28,6 +28,16 @@ def moving_rows(name):
 def placing_rows(name):
     rows = rows_of(RESULTS / f"placing_{name}.csv")
     return {Subspace(row["own"], row["opponent"], row["own_hand"], row["opponent_hand"]): row for row in rows}
+
+
+def assert_built_alike(folder, variant, files, rows, metric):
+    """Builds these files and compares their counts with the rows of results."""
+    build_tables(folder, variant, files, metric=metric)
+    store = TableStore(folder, variant, with_shipped=False, metric=metric)
+    for subspace in tables_of(variant, files):
+        found = subspace_statistics(store, subspace)
+        assert {column: found[column] if found[column] is not None else "" for column in rows[subspace]} == rows[subspace]
+    store.close()
 
 
 VARIANTS = sorted(path.stem.removeprefix("moving_") for path in RESULTS.glob("moving_*.csv"))
@@ -54,12 +64,7 @@ def test_every_subspace_is_there_with_all_its_positions(name):
 def test_small_subspaces_are_built_again(tmp_path, name):
     variant, rows = get_variant(name), moving_rows(name)
     targets = moving_targets(variant, 8)
-    build_tables(tmp_path, variant, targets)
-    store = TableStore(tmp_path, variant, with_shipped=False)
-    for subspace in tables_of(variant, targets):
-        found = subspace_statistics(store, subspace)
-        assert {column: found[column] if found[column] is not None else "" for column in rows[subspace]} == rows[subspace]
-    store.close()
+    assert_built_alike(tmp_path, variant, targets, rows, DTW)
 
 
 @pytest.mark.parametrize("name", PLACED)
@@ -75,12 +80,7 @@ def test_every_subspace_of_placing_is_there(name):
 def test_small_subspaces_of_placing_are_built_again(tmp_path, name):
     variant, rows = get_variant(name), placing_rows(name)
     targets = [s for s in placing_subspaces(variant) if max(s.own + s.own_hand, s.opponent + s.opponent_hand) <= 4]
-    build_tables(tmp_path, variant, targets, metric=OUTCOME)
-    store = TableStore(tmp_path, variant, with_shipped=False, metric=OUTCOME)
-    for subspace in tables_of(variant, targets):
-        found = subspace_statistics(store, subspace)
-        assert {column: found[column] if found[column] is not None else "" for column in rows[subspace]} == rows[subspace]
-    store.close()
+    assert_built_alike(tmp_path, variant, targets, rows, OUTCOME)
 
 
 def test_ten_begins_as_nine_does():
